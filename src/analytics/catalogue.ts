@@ -1,5 +1,5 @@
 /** A question that people ask, and the views and functions that answer it. */
-export interface Topic {
+interface Topic {
   /** `1` .. `15`, or a word for what is no question. */
   readonly number: string
   readonly title: string

@@ -4,7 +4,7 @@ import { replaceFile } from './private-folder.ts'
 import { textOfFile } from './text/decode.ts'
 
 /** The settings of a `.env`, and what is odd about it. */
-export interface EnvFile {
+interface EnvFile {
   readonly values: Readonly<Record<string, string>>
   /** Names that it has several times; the last one counts. */
   readonly repeated: readonly string[]

@@ -4,7 +4,7 @@
  */
 
 /** Where it happened: resource, key, JSON path, URL, attempt ... Never a credential. */
-export type ErrorContext = Readonly<Record<string, string | number | boolean | null | undefined>>
+type ErrorContext = Readonly<Record<string, string | number | boolean | null | undefined>>
 
 class ContextError extends Error {
   readonly context: ErrorContext

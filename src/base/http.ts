@@ -4,14 +4,14 @@ import { trustFault } from './errors.ts'
 import type { ProxySettings } from './proxies.ts'
 import { visibleLine } from './terminal-text.ts'
 
-export interface HttpOptions {
+interface HttpOptions {
   /** Absent: what the environment of the process says. */
   readonly proxy?: ProxySettings | undefined
   /** How long to wait for a connection, for the headers, and between two pieces of a body; ms. */
   readonly timeouts?: { readonly connect?: number; readonly headers?: number; readonly body?: number } | undefined
 }
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method?: Dispatcher.HttpMethod | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body?: string | Readable | null | undefined

@@ -8,7 +8,7 @@ export type Log = ReturnType<typeof createLog>
 /** Fields that every line has and that its text already shows. */
 const shown = new Set(['level', 'time', 'msg', 'resource', 'err'])
 
-export interface LogOptions {
+interface LogOptions {
   /** Default text. */
   readonly format?: Config['logFormat']
   /** Texts that are replaced by `[hidden]`. */

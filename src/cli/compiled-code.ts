@@ -6,7 +6,7 @@ import { constants, Script } from 'node:vm'
 import { createFolder } from '../base/private-folder.ts'
 
 /** Loads the modules of a folder, and keeps what V8 compiled of them. */
-export interface CompiledCode {
+interface CompiledCode {
   /** What the module exports. Modules are CommonJS; those of the folder name each other by `./`. */
   load(name: string): unknown
   /** Writes down what was compiled in this process and is not yet kept. A folder that cannot be written is no error. */
@@ -20,7 +20,7 @@ const WRAPPER = '(function(exports,require,module,__filename){'
 const DIGEST_BYTES = 32
 
 /** Where modules lie, and where what is compiled of them is kept. */
-export interface CompiledCodeOptions {
+interface CompiledCodeOptions {
   readonly folder: string
   /** A folder of the user's own: code must not come from one that others may write. */
   readonly kept: string

@@ -48,7 +48,7 @@ export const sampledAt = () =>
   instant('observed_at of the response with these values; they hold until the next row of the same key.').notNull()
 
 /** `validFrom` -> `valid_from`. Digits stay with the word before them: `level2Xp` -> `level2_xp`. */
-export function snakeCase(property: string): string {
+function snakeCase(property: string): string {
   return property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
@@ -80,7 +80,7 @@ export function requireAll(columns: ColumnBuilders): void {
 const tableComments = Symbol('comments')
 
 /** The comments of a table and of its columns by SQL name. */
-export interface TableComments {
+interface TableComments {
   readonly table: string
   readonly columns: Readonly<Record<string, string>>
 }

@@ -31,7 +31,7 @@ export interface Lock {
 }
 
 /** Marks a transaction that only reads and may be run again. */
-export interface QuestionLimits {
+interface QuestionLimits {
   /**
    * On the embedded database, which has one session: how long it may take with its waiting, ms. It waits for all that are not limited, and fails with
    * SQLSTATE 57014 when its time is over. On a server the caller sets statement_timeout.

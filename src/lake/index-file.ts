@@ -120,7 +120,7 @@ export async function writeIndex(store: LakeStore, index: LakeIndex): Promise<vo
 }
 
 /** A file that an interrupted export had written, with what tells which database it was. */
-export type DraftFile = LakeFile & Pick<LakeIndex, 'source' | 'lastRun'>
+type DraftFile = LakeFile & Pick<LakeIndex, 'source' | 'lastRun'>
 
 /** The files that an interrupted export had written. */
 export async function readDraft({ work }: LakeStore): Promise<DraftFile[]> {

@@ -27,7 +27,7 @@ export async function lakeSql(name: string): Promise<string> {
   return await readFile(join(sqlFolder, `${name}.sql`), 'utf8')
 }
 
-export interface AskOptions {
+interface AskOptions {
   /** Of rows; 0 for all. */
   readonly limit: number
   /** More bytes of files than this are not fetched from a place that is no folder of this machine. */

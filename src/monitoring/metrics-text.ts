@@ -1,4 +1,4 @@
-export type Labels = Readonly<Record<string, string>>
+type Labels = Readonly<Record<string, string>>
 
 export interface Sample {
   readonly labels?: Labels

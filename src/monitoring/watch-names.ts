@@ -5,7 +5,7 @@ import { filtersOf } from './watches/occurrences.ts'
 import type { Watch } from './watches/watch.ts'
 
 /** A name in a filter that nothing has. */
-export interface UnmatchedName {
+interface UnmatchedName {
   readonly watch: string
   /** `guild not found: NOSUCHGUILD; did you mean ...?` */
   readonly text: string

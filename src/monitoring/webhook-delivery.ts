@@ -33,7 +33,7 @@ export function openDelivery(url: string, clock: Clock, proxy: ProxySettings | u
   }
 }
 
-export interface Post {
+interface Post {
   readonly http: Http
   /** Secret. */
   readonly url: string

@@ -33,7 +33,7 @@ export interface Webhook {
   close(ms: number): Promise<void>
 }
 
-export interface WebhookOptions {
+interface WebhookOptions {
   /** Secret; it appears nowhere else. */
   readonly url: string
   readonly clock: Clock

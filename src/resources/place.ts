@@ -11,7 +11,7 @@ const BORDER = 30_000_000
 const NOISE = 0.0001
 
 /** In blocks; numbers or texts on the wire. */
-export interface Place {
+interface Place {
   readonly x: number
   readonly y: number
   readonly z: number

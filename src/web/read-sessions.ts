@@ -3,7 +3,7 @@ import type { Sql } from '../db/database.ts'
 type Job = (sql: Sql) => Promise<void>
 
 /** Opens a session, runs work on it, and ends it. */
-export type OpenSession = (work: (sql: Sql) => Promise<void>) => Promise<void>
+type OpenSession = (work: (sql: Sql) => Promise<void>) => Promise<void>
 
 /**
  * Runs work whose statements are spread over up to `most` sessions: each begins when a statement would wait for another. Work needs

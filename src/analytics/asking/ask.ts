@@ -7,7 +7,7 @@ import { boundArguments, bounds } from './bounds.ts'
 import { type NameFinders, resolveName } from './names.ts'
 import { unreadable, WrongArgument } from './readable.ts'
 
-export interface Reading {
+interface Reading {
   /** Milliseconds since the epoch; what `now` and `-7d` count from. */
   readonly now: number
   readonly finders: NameFinders

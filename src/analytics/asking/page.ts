@@ -3,7 +3,7 @@ import { type Argument, type Column, type Question, type Statement, statementFor
 /** Where a page of rows begins: of a view after the row with these sort keys, of a function after so many rows. */
 export type Position = { readonly keys: readonly (string | null)[] } | { readonly skip: number }
 
-export interface Paging {
+interface Paging {
   readonly limit: number
   readonly order: 'asc' | 'desc'
   readonly after?: Position | undefined

@@ -37,7 +37,7 @@ export function sourcesOf({ name }: Pick<Question, 'name'>, args: readonly Argum
 }
 
 /** How much of a period the responses of a resource speak for. */
-export interface SourceCoverage {
+interface SourceCoverage {
   readonly resource: string
   readonly from: Date
   readonly to: Date

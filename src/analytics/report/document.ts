@@ -6,7 +6,7 @@ import type { Markup } from './drawing/html-table.ts'
 import { style } from './drawing/style.ts'
 import { mapScript } from './map/map-script.ts'
 
-export interface DocumentParts {
+interface DocumentParts {
   readonly title: string
   readonly version: string
   /** Comes first, so that a policy in it holds for the rest. */

@@ -77,9 +77,9 @@ export interface Attempt {
 type Verdict = { readonly wait: number } | 'give up'
 
 /** How often a 429 is waited out. */
-export const MAX_WINDOWS = 10
+const MAX_WINDOWS = 10
 /** How often anything else is repeated. */
-export const MAX_REPEATS = 4
+const MAX_REPEATS = 4
 
 const FIRST_BACKOFF = 500
 const LONGEST_BACKOFF = 15_000

@@ -15,7 +15,7 @@ export interface LaneLoad {
 }
 
 /** What a lane may do now. */
-export interface Admission {
+interface Admission {
   /** How many of its requests may reserve at a time. */
   readonly limit: number
   /** True when the known state leaves no room, and one request tries all the same. */

@@ -2,13 +2,13 @@
 export type Instant = Date | string
 
 /** What every question takes besides its arguments. */
-export interface Paged {
+interface Paged {
   /** Rows of a page, 1 to 10,000 (default 100); the rows of all pages are read one page after the other. */
   readonly limit?: number | undefined
 }
 
 /** What every question that is a view takes besides its filters. */
-export interface Ordered extends Paged {
+interface Ordered extends Paged {
   /** By all columns, from the first. */
   readonly order?: 'asc' | 'desc' | undefined
 }

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { FatalError } from '../../base/errors.ts'
 
 /** What a commit did to a file. */
-export interface GitChange {
+interface GitChange {
   /** Full hash. */
   readonly commit: string
   /** Path in the repository. */

@@ -11,7 +11,7 @@ const borderless = Object.fromEntries(
   [...edges, ...joints, 'left-mid', 'mid-mid', 'right-mid'].map((name) => [name, '']),
 )
 
-export interface TableOptions {
+interface TableOptions {
   /** Of the terminal, in characters; undefined shows everything. */
   readonly width?: number | undefined
   /** Whether long texts go on in the next line instead of being cut. */

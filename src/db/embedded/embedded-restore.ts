@@ -12,7 +12,7 @@ import type { Engine } from './remote-engine.ts'
 import { syncFolder, syncNames } from './sync-files.ts'
 import { DamagedArchive, unpack } from './tar.ts'
 
-export interface OpenOptions extends Omit<EngineOptions, 'shared'> {
+interface OpenOptions extends Omit<EngineOptions, 'shared'> {
   /** The compiled `engine-worker.ts`, when Postgres is to run in a thread of its own. */
   readonly thread?: URL | undefined
   readonly clock: Clock

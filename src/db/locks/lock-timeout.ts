@@ -4,7 +4,7 @@ import type { Database, Sql } from '../database.ts'
 import { sqlState } from '../sql-errors.ts'
 
 /** How long a statement may wait for a lock, ms: every writer of the table waits behind it. */
-export const LOCK_TIMEOUT = 3000
+const LOCK_TIMEOUT = 3000
 /** How often the blockers are read, ms. */
 const READ_EVERY = 1000
 

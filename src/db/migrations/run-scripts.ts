@@ -5,7 +5,7 @@ import type { Sql } from '../database.ts'
 import { sqlState } from '../sql-errors.ts'
 import { naming, type Script } from './migration-files.ts'
 
-export interface InstalledScripts {
+interface InstalledScripts {
   readonly applied: readonly string[]
   /** Why they could not be replaced; the present ones stay. */
   readonly postponed?: string

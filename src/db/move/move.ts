@@ -160,7 +160,7 @@ function digestIn(digests: ReadonlyMap<string, TableDigest>, name: string): Tabl
 }
 
 /** @throws FatalError when a database has other tables or columns than the source */
-export async function refuseOtherTables(target: Database, tables: readonly CopiedTable[]): Promise<void> {
+async function refuseOtherTables(target: Database, tables: readonly CopiedTable[]): Promise<void> {
   const textOf = ({ name, columns }: CopiedTable) => `${name} (${[...columns].sort().join(', ')})`
   const [wanted, present] = [tables.map(textOf), (await listTables(target)).map(textOf)]
   const different = [

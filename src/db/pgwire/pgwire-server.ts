@@ -42,7 +42,7 @@ interface SessionOptions {
   readonly tryLock?: Database['tryLock']
 }
 
-export interface WireOptions extends SessionOptions {
+interface WireOptions extends SessionOptions {
   readonly host: string
   readonly port: number
 }

@@ -10,7 +10,7 @@ export interface Slot {
   readonly state: string | null
 }
 
-export interface Replication {
+interface Replication {
   readonly walLevel: string
   readonly slots: readonly Slot[]
   /** Tables whose rows logical replication cannot name: a publication makes their updates and deletes fail. */

@@ -62,7 +62,7 @@ const BEGIN = `select current_setting('server_version') as version, current_sett
   pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as "readOnly", pg_backend_pid() as pid,
   ${Object.entries(SETTINGS).map(([name, value]) => `set_config('${name}', '${value}', false)`)}`
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly target: ServerTarget
   readonly applicationName: string
   readonly types: NonNullable<postgres.Options<Record<string, postgres.PostgresType>>['types']>

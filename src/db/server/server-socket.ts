@@ -9,7 +9,7 @@ import { FatalError, messageOf, UsageError } from '../../base/errors.ts'
 /** What one attempt asks for: TLS never, where the server offers it, or only with it. */
 export type Encryption = 'never' | 'offered' | 'required'
 
-export interface Way {
+interface Way {
   readonly host: Host
   readonly encryption: Encryption
   readonly target: ServerTarget
@@ -126,7 +126,7 @@ async function tlsOptions({ ssl, place }: ServerTarget, host: string): Promise<C
 }
 
 /** Of a password file that is there and cannot be used: why, for the error of a server that then refuses the password. */
-export interface FoundPassword {
+interface FoundPassword {
   readonly password: string
   readonly problem?: string
 }

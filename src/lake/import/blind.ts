@@ -3,7 +3,7 @@ import { accepted } from '../../sync/sql/accepted.ts'
 import type { LakeCoverage } from '../index-file.ts'
 
 /** A resource of the lake, and what it says of when it was observed. */
-export interface Observed {
+interface Observed {
   readonly resource: string
   readonly isKeyed: boolean
 }
@@ -158,7 +158,7 @@ export async function createSeen(sql: Sql, coverage: readonly LakeCoverage[]): P
 }
 
 /** What lies between the gaps of a resource; gaps that overlap or are inverted change nothing of the rest. */
-export function stretches(
+function stretches(
   resource: string,
   since: string,
   until: string,

@@ -19,7 +19,7 @@ export interface Range {
   readonly last: number
 }
 
-export interface MeasuredFile {
+interface MeasuredFile {
   /** Bytes of text of all rows. */
   readonly bytes: number
   readonly ranges: readonly Range[]

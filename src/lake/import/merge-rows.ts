@@ -8,7 +8,7 @@ import { isRestricted, rulesOf } from './row-rules.ts'
 import { type RowsTable, takenTables } from './taken-tables.ts'
 
 /** What is staged of a table of rows. */
-export interface StagedPart {
+interface StagedPart {
   readonly staged: string
   /** Rows before it are left out: the lake has compacted them, and this database has not. */
   readonly since: Date | null

@@ -4,7 +4,7 @@ import { type Names, namesOf, replaceVersions, stagedName } from './replace-vers
 import type { VersionsTable } from './taken-tables.ts'
 
 /** What became of the versions of a lake. */
-export interface MergedVersions {
+interface MergedVersions {
   readonly taken: number
   readonly conflicts: number
 }

@@ -27,7 +27,7 @@ const DUCK_TYPES: Readonly<Record<string, string>> = {
   'text[]': 'VARCHAR[]',
 }
 
-export interface StagedRows {
+interface StagedRows {
   readonly rows: number
   readonly refused: number
   /** Rows about players whom the lake does not name. */

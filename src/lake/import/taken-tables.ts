@@ -1,4 +1,5 @@
 import type { AnyPgTable } from 'drizzle-orm/pg-core'
+import { FatalError } from '../../base/errors.ts'
 import { historyShape } from '../../db/history.ts'
 import { resources } from '../../resources/index.ts'
 import { type History, isWorklist, type ResourceBase } from '../../sync/declare/resource.ts'
@@ -50,7 +51,10 @@ export interface RowsTable extends OfResource {
 
 export type TakenTable = VersionsTable | RowsTable
 
-/** Columns that say when an event happened, or which hour is meant; then the one that says when a session began. */
+/**
+ * Columns that say which response a row is from, which hour is meant, or when a session began. A table with none of them is
+ * imported by its first instant.
+ */
 const INSTANTS = ['observedAt', 'capturedAt', 'announcedAt', 'hour', 'latest', 'firstListedAt']
 
 /** Every table that is imported, with how. */
@@ -88,7 +92,7 @@ function tablesOf(resource: ResourceBase & { extractOne?: unknown }): TakenTable
   )
   return [
     ...versions,
-    ...rows.flatMap((table) => rowsTable({ ...of, isAverage: averages.includes(table) }, table, series.get(table))),
+    ...rows.map((table) => rowsTable({ ...of, isAverage: averages.includes(table) }, table, series.get(table))),
   ]
 }
 
@@ -97,26 +101,27 @@ function averagesOf(retained: object): AnyPgTable[] {
   return averages?.table ? [averages.table] : []
 }
 
-function rowsTable(
+/** @throws FatalError for a table without an instant that is always set: its rows could not be ordered */
+export function rowsTable(
   of: OfResource & { isAverage: boolean },
   table: AnyPgTable,
   key: readonly string[] | undefined,
-): RowsTable[] {
+): RowsTable {
   const { name, columns } = bulkTable(table)
   const named = (property: string) => columns.get(property)?.name ?? property
-  const time = INSTANTS.find((property) => columns.get(property)?.notNull)
-  if (time === undefined) return []
+  const instants = [...columns].filter(([, column]) => column.notNull && /^timestamp/.test(column.getSQLType()))
+  const time = INSTANTS.find((property) => columns.get(property)?.notNull) ?? instants[0]?.[0]
+  if (time === undefined)
+    throw new FatalError(`${name} has no column that says when; a lake cannot be imported into it`)
   const first = key?.[0] ?? [...columns.keys()][0]
-  return [
-    {
-      ...of,
-      kind: 'rows',
-      table: name,
-      time: named(time),
-      isSession: time === 'firstListedAt',
-      isOfMany: false,
-      ...(key === undefined ? {} : { series: key.map(named) }),
-      ...(of.isKeyed && first !== undefined ? { scope: named(first) } : {}),
-    },
-  ]
+  return {
+    ...of,
+    kind: 'rows',
+    table: name,
+    time: named(time),
+    isSession: time === 'firstListedAt',
+    isOfMany: false,
+    ...(key === undefined ? {} : { series: key.map(named) }),
+    ...(of.isKeyed && first !== undefined ? { scope: named(first) } : {}),
+  }
 }

@@ -1,7 +1,7 @@
 import { type DuckDb, literal, openDuckDb } from '../duckdb.ts'
 
 /** What a DuckDB that reads files of others may touch, all of this machine. */
-export interface Allowed {
+interface Allowed {
   /** Folders and files that it may read. */
   readonly folders?: readonly string[]
   readonly files?: readonly string[]

@@ -16,7 +16,7 @@ export interface S3Settings {
   readonly endpoint: string | undefined
 }
 
-export interface Upload {
+interface Upload {
   /** Path on this machine. */
   readonly file: string
   readonly bytes: number

@@ -42,7 +42,7 @@ export async function writeDelivery(sql: Sql, state: DeliveryState): Promise<voi
 }
 
 /** A change that a watch may send. */
-export interface WatchedChange {
+interface WatchedChange {
   readonly number: number
   readonly writtenAt: Date
 }

@@ -10,7 +10,7 @@ export interface Pending {
 }
 
 /** What to do with the changes up to a number. */
-export interface Due {
+interface Due {
   /** Up to this number nothing is to be sent. */
   readonly skip: number
   /** What comes after it is sent, up to this number. Undefined: not yet. */

@@ -1,5 +1,5 @@
 /** Hours of the day in which nothing is sent; `from` after `to` lasts over midnight. */
-export interface QuietHours {
+interface QuietHours {
   /** Minutes since midnight. */
   readonly from: number
   readonly to: number

@@ -35,7 +35,7 @@ export const articles = defineResource({
   ...knownBy(articleSummarySchema),
 })
 
-export function normalizeArticle(record: unknown): Normalized<typeof articleHistory> {
+function normalizeArticle(record: unknown): Normalized<typeof articleHistory> {
   const parsed = parseArticleSummary(record)
   const { pk, type, title, recap, banner, visible, pinned, start_date, end_date, published_at } = parsed
   return {

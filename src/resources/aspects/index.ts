@@ -27,7 +27,7 @@ export const aspects = defineResource({
   ...knownBy(aspectSchema),
 })
 
-export function normalizeAspect(record: unknown): Normalized<typeof aspectHistory> {
+function normalizeAspect(record: unknown): Normalized<typeof aspectHistory> {
   const parsed = parseAspect(record)
   const { name, rarity, requiredClass, tiers } = parsed
   // Until April 2026 an aspect had only its name.

@@ -26,7 +26,7 @@ export const classes = defineResource({
   ...knownBy(classSchema),
 })
 
-export function normalizeClass(record: unknown): Normalized<typeof classHistory> {
+function normalizeClass(record: unknown): Normalized<typeof classHistory> {
   const parsed = parseClass(record)
   const { id, name, lore, overallDifficulty, overallMax, archetypes } = parsed
   return {

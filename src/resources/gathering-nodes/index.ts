@@ -26,7 +26,7 @@ export const gatheringNodes = defineResource({
   ...knownBy(gatheringNodeSchema),
 })
 
-export function normalizeGatheringNode(record: unknown): Normalized<typeof gatheringNodeHistory> {
+function normalizeGatheringNode(record: unknown): Normalized<typeof gatheringNodeHistory> {
   const parsed = parseGatheringNode(record)
   const { type: kind, level, angle } = parsed
   const place = placeOf(parsed)

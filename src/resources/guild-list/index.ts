@@ -36,7 +36,7 @@ function isListed(guild: unknown, key: string): boolean {
 }
 
 /** @throws RecordError when the guild has no uuid: its name alone is no key */
-export function normalizeListing(record: unknown): Normalized<typeof guildListHistory> {
+function normalizeListing(record: unknown): Normalized<typeof guildListHistory> {
   const { name, prefix } = record as GuildListEntry
   const uuid = uuidField(record, 'uuid')
   if (!uuid) throw recordError('/uuid', `guild ${JSON.stringify(name)} has no uuid`)

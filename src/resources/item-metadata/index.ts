@@ -63,7 +63,7 @@ function* membersOf(value: unknown, list: string, levels = deepestNesting): Gene
 }
 
 /** @throws RecordError when a member is neither text nor numbered */
-export function normalizeMember(record: unknown): Normalized<typeof enumerationHistory> {
+function normalizeMember(record: unknown): Normalized<typeof enumerationHistory> {
   const { path, list, member, number } = record as Member
   if (typeof member !== 'string') throw recordError(path, `${list} has a member that is not text`)
   if (number !== null && typeof number !== 'number')

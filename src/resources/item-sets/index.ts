@@ -25,7 +25,7 @@ export const itemSets = defineResource({
 })
 
 /** One set under its name. The order of its parts changes from answer to answer and means nothing. */
-export function normalizeItemSet(record: unknown): Normalized<typeof itemSetHistory> {
+function normalizeItemSet(record: unknown): Normalized<typeof itemSetHistory> {
   const { name, set } = record as { readonly name: string; readonly set: unknown }
   const parsed = parseItemSet(set)
   const parts = parsed.parts && [...parsed.parts].sort()

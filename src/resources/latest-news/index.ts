@@ -28,7 +28,7 @@ export const latestNews = defineResource({
 })
 
 /** @throws RecordError when it has no address: nothing else tells one from another */
-export function normalizeNews(record: unknown): Normalized<typeof newsHistory> {
+function normalizeNews(record: unknown): Normalized<typeof newsHistory> {
   const { comments, ...parsed } = parseNewsEntry(record)
   const { forumThread, title, author, date, content } = parsed
   if (!forumThread) throw recordError('/forumThread', 'an announcement has no address')

@@ -26,7 +26,7 @@ export const mapMarkers = defineResource({
 })
 
 /** One marker. Its coordinates come as texts. */
-export function normalizeMarker(record: unknown): Normalized<typeof mapMarkerHistory> {
+function normalizeMarker(record: unknown): Normalized<typeof mapMarkerHistory> {
   const parsed = parseMarker(record)
   const { name, icon } = parsed
   const place = placeOf(parsed)

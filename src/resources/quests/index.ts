@@ -24,7 +24,7 @@ export const quests = defineResource({
   ...knownBy(questCountSchema),
 })
 
-export function normalizeQuestCount(record: unknown): Normalized<typeof questCountHistory> {
+function normalizeQuestCount(record: unknown): Normalized<typeof questCountHistory> {
   const parsed = parseQuestCount(record)
   return {
     key: 'quests',

@@ -29,7 +29,7 @@ export const seasons = defineResource({
   ...knownBy(seasonSchema),
 })
 
-export function normalizeSeason(numbered: unknown): Normalized<typeof seasonHistory> {
+function normalizeSeason(numbered: unknown): Normalized<typeof seasonHistory> {
   const { season, record } = numbered as { readonly season: string; readonly record: unknown }
   if (!/^\d{1,6}$/.test(season)) throw recordError('', `season ${season} is no number`)
   const parsed = parseSeason(record)

@@ -21,7 +21,7 @@ export const videos = defineResource({
 })
 
 /** @throws RecordError when it is no text */
-export function normalizeVideo(record: unknown): Normalized<typeof videoHistory> {
+function normalizeVideo(record: unknown): Normalized<typeof videoHistory> {
   if (typeof record !== 'string') throw recordError('', 'the address of a video is no text')
   return { key: record, document: { address: record }, root: { address: record }, parts: {} }
 }

@@ -35,7 +35,7 @@ export const worldEvents = defineResource({
 })
 
 /** One event; its schedule is a fact of the response. */
-export function normalizeWorldEvent(record: unknown): Normalized<typeof worldEventHistory> {
+function normalizeWorldEvent(record: unknown): Normalized<typeof worldEventHistory> {
   const { schedule, ...parsed } = parseWorldEvent(record)
   const { internalName, name, lore, difficulty, level, length, location, requirements } = parsed
   return {

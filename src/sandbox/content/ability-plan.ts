@@ -19,7 +19,7 @@ export interface PlannedAbility {
 }
 
 /** A piece of a line between two abilities. */
-export interface PlannedConnector {
+interface PlannedConnector {
   readonly x: number
   readonly y: number
   readonly icon: string

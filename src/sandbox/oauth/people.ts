@@ -13,7 +13,7 @@ interface Identity {
 }
 
 /** An identity and who may see what of this player, by rule in snake_case. */
-export interface OwnProfile {
+interface OwnProfile {
   readonly identity: Identity
   readonly accessRules: Readonly<Record<string, string>>
 }

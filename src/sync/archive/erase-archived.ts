@@ -1,14 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { or } from 'drizzle-orm'
 import { parseJson } from '../../api/schemas/form/bodies.ts'
-import { dropRedacted, mayHoldRedacted } from '../../api/schemas/people/redacted.ts'
+import { dropRedacted, mayHoldRedacted, redactedField } from '../../api/schemas/people/redacted.ts'
 import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
-import { everything, isFields, type Personal, type PersonalResponses } from '../declare/personal.ts'
+import { everything, isFields, type NamedFields, type Personal, type PersonalResponses } from '../declare/personal.ts'
 import { sha256 } from '../normalize/hash.ts'
 import { privacyAction, privacyRestriction } from '../tables/privacy.ts'
-import { replaceNames } from './archived-names.ts'
 import { type BodyReference, grouped, rewriteBody } from './bodies.ts'
 
 export interface Target {
@@ -174,4 +173,74 @@ export async function isUnkeepable(sql: Sql, personal: Personal | undefined, tex
   const hashes = uuids.map((uuid) => sha256(uuid))
   const { playerUuid, playerHash } = privacyAction
   return (await typed(sql).$count(privacyAction, or(anyOf(playerUuid, uuids), anyOf(playerHash, hashes)))) > 0
+}
+
+const replacement = 'removed'
+
+/**
+ * Replaces in a body, in place, what contains the player's uuid or is the player's name; true when there was any. A uuid is
+ * unmistakable; a name may be a word such as `owner`, and is looked for only among members, players and unknown fields.
+ */
+function replaceNames(
+  body: unknown,
+  { nameless, playerMap, members }: NamedFields,
+  playerUuid: string,
+  names: readonly string[],
+): boolean {
+  const uuid = new RegExp(playerUuid.replaceAll('-', '-?'), 'gi')
+  const lower = new Set(names.map((name) => name.toLowerCase()))
+  let found = false
+
+  function replaced(text: string, isName: boolean): string {
+    const other = isName && lower.has(text.toLowerCase()) ? replacement : text.replace(uuid, replacement)
+    found ||= other !== text
+    return other
+  }
+
+  /** @param areNames whether its texts may be names; by default its keys too */
+  function visit(value: unknown, areNames: boolean, areKeys = areNames): unknown {
+    if (typeof value === 'string') return replaced(value, areNames)
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) {
+      for (const [index, one] of value.entries()) value[index] = visit(one, areNames)
+      return value
+    }
+    const fields: Record<string, unknown> = Object.assign(value)
+    for (const [key, one] of Object.entries(fields)) {
+      const field = replaced(key, areKeys)
+      if (field !== key) delete fields[key]
+      fields[field] = visit(one, areNames)
+    }
+    return fields
+  }
+
+  /** Each field by whether the program knows it; members and players by what they are. */
+  function visitRecord(record: unknown, without: ReadonlySet<string>): void {
+    if (typeof record !== 'object' || record === null) return
+    for (const [field, value] of Object.entries(record)) {
+      // Counts by world, which name no player.
+      if (field === redactedField) continue
+      if (field === members?.field) visitMembers(value, members.nameless)
+      else if (field === playerMap) visit(value, false, true)
+      else Reflect.set(record, field, visit(value, !without.has(field)))
+    }
+  }
+
+  function visitMembers(ranks: unknown, without: ReadonlySet<string>): void {
+    if (typeof ranks !== 'object' || ranks === null) return
+    for (const ofRank of Object.values(ranks)) {
+      if (typeof ofRank !== 'object' || ofRank === null) continue
+      for (const [key, member] of Object.entries(ofRank)) {
+        const name = replaced(key, true)
+        if (name !== key) {
+          Reflect.deleteProperty(ofRank, key)
+          Reflect.set(ofRank, name, member)
+        }
+        visitRecord(member, without)
+      }
+    }
+  }
+
+  visitRecord(body, nameless)
+  return found
 }

@@ -15,7 +15,7 @@ import { extractWith } from './recorded-requests.ts'
 import { type RecordedResponse, timelineOf, withinTime } from './recorded-timeline.ts'
 
 /** The engine without the API: no request is sent, and time is that of the recordings. */
-export type Loading = Omit<Engine, 'api'>
+type Loading = Omit<Engine, 'api'>
 
 export interface LoadOptions extends Pick<ExtractOptions, 'signal'> {
   /** Only what these request; the rest of the folder is left out. */
@@ -38,7 +38,7 @@ const noCounts = {
 }
 
 /** What came of the recorded responses of one resource. */
-export type LoadedAnswers = { readonly resource: string } & Readonly<typeof noCounts>
+type LoadedAnswers = { readonly resource: string } & Readonly<typeof noCounts>
 
 export interface LoadedFolder {
   readonly resources: readonly LoadedAnswers[]

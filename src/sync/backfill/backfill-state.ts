@@ -26,7 +26,7 @@ export interface BackfillState {
   readonly failure?: { readonly error: unknown }
 }
 
-export interface FailedKey {
+interface FailedKey {
   readonly key: string
   readonly reason: string
 }

@@ -32,7 +32,7 @@ export interface GitMapping {
   readonly resource: Resource | Worklist
 }
 
-export interface GitOptions {
+interface GitOptions {
   readonly dates?: GitDates
   /** Called while files are put together: how many versions are read, of how many. */
   readonly onProgress?: ((done: number, of: number) => void) | undefined
@@ -42,7 +42,7 @@ export interface GitOptions {
 const mostAlternatives = 1000
 
 /** The mapped files at each commit, as the responses of their resources at its time. */
-export interface GitSource extends RecordingSource {
+interface GitSource extends RecordingSource {
   /** Versions that are left out, and why. */
   readonly skipped: readonly string[]
   /** Versions that cannot be read. */

@@ -18,7 +18,7 @@ export interface Price {
   readonly assumptions: readonly string[]
 }
 
-export interface Demand {
+interface Demand {
   readonly keys: number
   /** Keys that never had a response. */
   readonly fresh: number

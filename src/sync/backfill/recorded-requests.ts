@@ -29,7 +29,7 @@ export interface OtherForm {
 }
 
 /** The requests of a resource, as they are found in recordings. Lines are given in the order of time. */
-export interface RecordedRequests {
+interface RecordedRequests {
   readonly resource: Resource | Worklist
   /** Requests that a response takes; of a worklist none, for each key has its own. */
   readonly names: readonly string[]

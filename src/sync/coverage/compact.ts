@@ -8,7 +8,7 @@ import { accepted } from '../sql/accepted.ts'
 import { coverageReach } from '../tables/state.ts'
 import { countHours } from './count.ts'
 
-export interface Compacted {
+interface Compacted {
   /** Hours that are counted now. */
   readonly hours: number
   /** Rows of the ledger that were removed. */

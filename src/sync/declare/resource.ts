@@ -23,7 +23,7 @@ export {
 } from './personal.ts'
 
 /** Priority class of a resource's requests: live polls go before refreshes, refreshes before a backfill. */
-export type Lane = 'live' | 'refresh' | 'backfill'
+type Lane = 'live' | 'refresh' | 'backfill'
 
 /** What one complete round of requests gave, before normalization. */
 export interface Extraction {
@@ -91,7 +91,7 @@ export interface Answered {
 }
 
 /** What files that other people keep hold of a resource: how they are recognised, and how several make one response. */
-export interface FileForm {
+interface FileForm {
   /** Whether a body is one of its responses; absent: where `isRecord` says so of its records. */
   isBody?(body: unknown): boolean
   /** Whether a record, with its key where the body is a map, is one of its records and of no other resource. */

@@ -31,7 +31,7 @@ export interface PendingClaim extends Required<Claim> {
 }
 
 /** Claims that a response makes, and those of the same kind that enough responses agree in now. */
-export interface Corroborated {
+interface Corroborated {
   readonly confirmed: readonly PendingClaim[]
   readonly pending: readonly PendingClaim[]
 }

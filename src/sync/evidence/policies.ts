@@ -50,7 +50,7 @@ export interface Policy {
 }
 
 /** How many responses must agree that a list is shrunken, or a response flawed. */
-export const SHRUNKEN_AGREEING_RESPONSES = 3
+const SHRUNKEN_AGREEING_RESPONSES = 3
 
 const hour = 3_600_000
 

@@ -7,7 +7,7 @@ import { run } from '../tables/ledger.ts'
 import { expectation, gap } from '../tables/state.ts'
 
 /** How often a resource is to be observed from an instant on. */
-export interface Expectation {
+interface Expectation {
   readonly resource: string
   /** Seconds from one observation to the next; null: none is expected, because the resource is switched off. */
   readonly everySeconds: number | null
@@ -50,7 +50,7 @@ export async function setExpectedInterval(
 }
 
 /** An observation of a resource whose response holds all of it. */
-export interface Observed {
+interface Observed {
   readonly resource: string
   /** The instant that the response speaks for. */
   readonly observedAt: Date
@@ -157,7 +157,7 @@ function waitReason(since: Date | null): string {
 }
 
 /** How often something is expected from an instant on, in order of time. */
-export interface Expected {
+interface Expected {
   /** Ms since the epoch. */
   readonly from: number
   /** Seconds; null: not at all. */
@@ -165,14 +165,14 @@ export interface Expected {
 }
 
 /** A stretch of time in which `missed` observations should have been made; 0: none were expected. Ms since the epoch. */
-export interface Gap {
+interface Gap {
   readonly began: number
   readonly ended: number
   readonly missed: number
 }
 
 /** Two observations; ms since the epoch. */
-export interface Between {
+interface Between {
   readonly began: number
   readonly ended: number
   /** How far apart they are for the purpose of being on time, ms. */

@@ -1,16 +1,17 @@
-import { deepestNesting, longestKey } from '../../api/schemas/form/limits.ts'
+import { type AnyPgTable, getTableConfig } from 'drizzle-orm/pg-core'
+import { deepestNesting, isStorable, longestKey } from '../../api/schemas/form/limits.ts'
 import { type Misfit, misfitOf, readLeniently } from '../../api/schemas/form/record.ts'
 import { isFields, type UnknownField } from '../../api/schemas/form/unknown.ts'
 import { FatalError, RecordError } from '../../base/errors.ts'
 import { historyShape } from '../../db/history.ts'
 import type { IgnoredInstant, ResponseContext } from '../declare/ignored.ts'
 import type { Entity, History, QuarantinedPart, ResourceBase, Row } from '../declare/resource.ts'
+import { bulkTable } from '../sql/bulk-table.ts'
 import { pointerStep, withoutModelNumbers } from './changed-fields.ts'
+import { columnCheck, type ValueCheck } from './column-check.ts'
 import { extraOf } from './drift.ts'
 import { canonicalJson, type Json, sha256 } from './hash.ts'
-import { placeOf, unstorablePlace } from './json-path.ts'
 import { tooDeep } from './nesting.ts'
-import { type BadValue, keyOfRow, rowCheck } from './row-check.ts'
 
 /** An entity ready to load: fingerprinted, its document as JSON text. */
 export interface Prepared extends Pick<Entity, 'key' | 'root' | 'parts'> {
@@ -277,4 +278,107 @@ function firstBad({ root, parts }: Entity, checks: HistoryChecks): (BadValue & {
 
 function misfitting(reason: string, key: string, path: string): RecordError {
   return new RecordError(reason, { context: { key, path } })
+}
+
+interface Place {
+  readonly path: string
+  /** The last step of the path. */
+  readonly name: string
+  readonly value: unknown
+}
+
+/**
+ * JSON pointer to where a record has a value that came out of it: under this name if it stands there, else wherever it stands
+ * first; of a text that was put together, to the part that cannot be stored. Empty where it is not to be found.
+ */
+function placeOf(record: unknown, value: unknown, name: string): string {
+  let first: string | undefined
+  let unstorable: string | undefined
+  for (const place of placesIn(record, '')) {
+    const isHere = Object.is(place.value, value)
+    if (isHere && place.name === name) return place.path
+    if (isHere) first ??= place.path
+    if (!isStorable(place.name) || (typeof place.value === 'string' && !isStorable(place.value)))
+      unstorable ??= place.path
+  }
+  return first ?? unstorable ?? ''
+}
+
+/** JSON pointer to the first name or text of a record that cannot be stored. */
+function unstorablePlace(record: unknown): string {
+  return placeOf(record, undefined, '')
+}
+
+function* placesIn(value: unknown, path: string): Generator<Place> {
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, inner] of Object.entries(value)) {
+    const place = { path: path + pointerStep(name), name, value: inner as unknown }
+    yield place
+    yield* placesIn(place.value, place.path)
+  }
+}
+
+/** A value that Postgres would refuse. */
+interface BadValue {
+  readonly reason: string
+  /** Property name of its column. */
+  readonly property: string
+  readonly value: unknown
+}
+
+/** Finds the first value of a row that does not fit its table, so that one bad value never fails the whole response. */
+type RowCheck = (row: Row) => BadValue | undefined
+
+/** What a row check is made of: one check for each column, compiled once for all rows of a table. */
+function rowCheck(table: AnyPgTable): RowCheck {
+  const { name, columns } = bulkTable(table)
+  const longest = indexedLengths(table)
+  const checks = new Map<string, ValueCheck>()
+  for (const [property, column] of columns) {
+    // Rows do not bring it: the engine fills it in.
+    if (column.getSQLType() !== 'bytea') checks.set(property, columnCheck(column, longest.get(column.name)))
+  }
+  return (row) => {
+    for (const property in row) {
+      const check = checks.get(property)
+      if (!check) throw new FatalError(`table ${name} has no column ${property}`)
+      const reason = check(row[property])
+      if (reason !== undefined) {
+        const column = columns.get(property)?.name ?? property
+        return { reason: `${column} ${reason}`, property, value: row[property] }
+      }
+    }
+    return undefined
+  }
+}
+
+/** How long a text may be in each column that stands in an index: several share the room of one entry. */
+function indexedLengths(table: AnyPgTable): Map<string, number> {
+  const { indexes, primaryKeys, uniqueConstraints, columns } = getTableConfig(table)
+  const texts = new Set(columns.flatMap(({ columnType, name }) => (columnType === 'PgText' ? [name] : [])))
+  const entries = [
+    ...indexes.map(({ config }) => config.columns.map((column) => ('name' in column ? String(column.name) : ''))),
+    ...[...primaryKeys, ...uniqueConstraints].map((constraint) => constraint.columns.map(({ name }) => name)),
+  ].map((names) => names.filter((name) => texts.has(name)))
+  const lengths = new Map<string, number>()
+  for (const names of entries) {
+    const share = Math.min(longestKey, Math.floor(roomOfIndex / names.length))
+    for (const name of names) lengths.set(name, Math.min(share, lengths.get(name) ?? share))
+  }
+  return lengths
+}
+
+/** In characters of up to three bytes; Postgres takes 2704 bytes in all. */
+const roomOfIndex = 800
+
+/** The natural key of a root's row as Postgres prints it, its columns joined by `/`. */
+function keyOfRow(history: History): (root: Row) => string {
+  const { columns } = bulkTable(history.root)
+  const parts = history.root[historyShape].key.map((property) => {
+    const isUuid = columns.get(property)?.columnType === 'PgUUID'
+    return (root: Row) => (isUuid ? String(root[property]).toLowerCase() : String(root[property]))
+  })
+  const [only, ...others] = parts
+  if (only && others.length === 0) return only
+  return (root) => parts.map((part) => part(root)).join('/')
 }

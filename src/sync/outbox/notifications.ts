@@ -26,7 +26,7 @@ export interface Notification extends Partial<Counts> {
 }
 
 /** Whether responses of a resource name people, or each is about the one who is its key. */
-export type NamesInResponses = 'none' | 'people' | 'key is a player'
+type NamesInResponses = 'none' | 'people' | 'key is a player'
 
 export function namesInResponses({ name, personal }: Pick<ResourceBase, 'name' | 'personal'>): NamesInResponses {
   if (!personal) return 'none'

@@ -7,7 +7,7 @@ import { guardAction } from '../tables/state.ts'
 
 const { contentHash: _c, bodyHash: _b, normalized: _n, living, ...shownColumns } = getTableColumns(run)
 
-export interface WantedRuns {
+interface WantedRuns {
   /** Names; none for all. */
   readonly resources: readonly string[]
   readonly failed: boolean

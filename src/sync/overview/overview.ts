@@ -48,7 +48,7 @@ export async function readBudgets(sql: Sql, now: number): Promise<BudgetOverview
 }
 
 /** A stretch of time in which expected observations are missing. */
-export type GapOverview = typeof gap.$inferSelect
+type GapOverview = typeof gap.$inferSelect
 
 /** The gaps that ended after an instant, the newest first. */
 export async function readGaps(sql: Sql, since: Date, limit: number): Promise<GapOverview[]> {

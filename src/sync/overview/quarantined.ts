@@ -15,7 +15,7 @@ export interface QuarantinedRecord {
   readonly isOver: boolean
 }
 
-export interface WantedRecords {
+interface WantedRecords {
   /** Names; none for all. */
   readonly resources: readonly string[]
   /** Digits; none for all. */

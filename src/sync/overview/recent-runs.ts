@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts'
 import { type BudgetOverview, readBudgets } from './overview.ts'
 
 /** Where a resource stands, from the ledger. */
-export interface ResourceState {
+interface ResourceState {
   readonly resource: string
   /** Status of the latest run, or null when it never ran. */
   readonly status: string | null
@@ -51,7 +51,7 @@ export async function readKeyCounts(sql: Sql): Promise<Map<string, KeyCounts>> {
   return new Map(rows.map(({ resource, ...counts }) => [resource, counts]))
 }
 
-export interface Freshness {
+interface Freshness {
   readonly lastObservedAt: Date | null
   /** Seconds from one observation to the next; null when none is expected. */
   readonly everySeconds: number | null
@@ -69,7 +69,7 @@ export async function readFreshness(sql: Sql): Promise<Map<string, Freshness>> {
 }
 
 /** Numbers of one resource, for monitoring. */
-export interface ResourceMeasure {
+interface ResourceMeasure {
   readonly resource: string
   /** The instant that the latest accepted response speaks for. */
   readonly observedAt: Date | null

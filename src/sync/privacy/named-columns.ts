@@ -27,13 +27,13 @@ export const engineNaming: readonly NamingTable[] = [
   ...accessNaming,
 ]
 
-export interface NamedPlayer {
+interface NamedPlayer {
   readonly playerUuid: string
   /** What the player is and was called. */
   readonly names: readonly string[]
 }
 
-export interface RemoveNamesOptions {
+interface RemoveNamesOptions {
   /** Also rows that the program needs for as long as it requests the player, and rows that only a full scan finds. */
   readonly isPurge: boolean
   /** Resource and key of all responses about the players: otherwise the only rows of large tables that are searched. */

@@ -13,7 +13,7 @@ import { recordActions } from './privacy-actions.ts'
 import { anonymizingStatement } from './privacy-engine.ts'
 import { invalidateHashes } from './restrictions/restrictions.ts'
 
-export interface KeptRows {
+interface KeptRows {
   readonly table: string
   readonly rows: number
   /** The oldest and the youngest of them. */

@@ -6,7 +6,7 @@ import { sha256 } from '../normalize/hash.ts'
 import { privacyAction } from '../tables/privacy.ts'
 import type { Removed } from './erase-person.ts'
 
-export interface Cause {
+interface Cause {
   /** What was observed until then is not restored. */
   readonly at: Date
   readonly policy: 'anonymize' | 'delete' | 'purge'

@@ -25,7 +25,7 @@ import {
 } from './restrictions/restrictions.ts'
 import type { CredentialKind, PrivacyPolicy, RuleSource } from './restrictions/rule-source.ts'
 
-export interface PrivacyOutcome {
+interface PrivacyOutcome {
   /** Something is restricted that was not before, or the other way round: the response is not the same as before. */
   readonly isNews: boolean
   /** What the response shows although it is hidden. */

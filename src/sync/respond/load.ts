@@ -47,7 +47,7 @@ export interface Loaded {
 /** Why an entity does not simply replace the current version: it is from before, or the version before goes on with it. */
 export type OlderKind = 'older' | 'resumed'
 
-export interface Order {
+interface Order {
   /** The instant that the last accepted response speaks for. */
   readonly lastSeen: Date | null
   /** What becomes of the entities that are older than what is stored. */

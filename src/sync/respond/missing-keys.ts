@@ -10,7 +10,7 @@ import type { DocumentChange } from './field-changes.ts'
 import { rememberTombstones } from './tombstones.ts'
 
 /** Where absences are looked for. */
-export interface Among {
+interface Among {
   readonly history: History
   readonly seen: ReadonlySet<string>
   /** Only keys that begin with this one. */
@@ -23,7 +23,7 @@ export interface Among {
   readonly isShrunken?: boolean | undefined
 }
 
-export interface MissingKeys {
+interface MissingKeys {
   /** Keys that enough responses lacked: their versions are to end when they were first missed. */
   readonly gone: readonly Absence[]
   /** Keys that were missing, but not often enough yet. */

@@ -5,7 +5,7 @@ import { type Preparation, rootsOf } from '../normalize/prepare.ts'
 import { historySql } from '../sql/history-sql.ts'
 
 /** How many records of a response count for plausibility. */
-export interface RecordCount {
+interface RecordCount {
   /** Normalized records, and quarantined ones of keys that are current. The next response is compared with it. */
   readonly normalized: number
   /** The same with the quarantined records that have no readable key: each may be one of those that seem to be missing. */

@@ -11,7 +11,7 @@ export interface LastAccepted {
 }
 
 /** A response as the guards compare it, before anything is written. */
-export interface Candidate extends LastAccepted {
+interface Candidate extends LastAccepted {
   /** The instant, in ms, that the oldest page speaks for; `observedAt` is that of the newest. */
   readonly observedFrom: number
   /** All records; none is always implausible. */

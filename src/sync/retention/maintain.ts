@@ -11,13 +11,13 @@ import { daysBefore, type Retention } from './retention.ts'
 import { averageAhead, removeCoarse, rollUp } from './rollup.ts'
 import { setTier } from './tiers.ts'
 
-export interface MaintenanceInput {
+interface MaintenanceInput {
   readonly now: Date
   readonly tables: readonly RetainedTable[]
   readonly retention: Retention
 }
 
-export interface Maintained {
+interface Maintained {
   readonly created: string[]
   /** Rows that moved into their month. */
   readonly moved: number

@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts'
 
 /** How long a table of samples is kept, in days. */
-export interface Keep {
+interface Keep {
   /** All of it. Whole months go, so up to a month more stays. */
   readonly fine: number
   /** Its coarser tier. Absent: for ever. */

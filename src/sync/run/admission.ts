@@ -16,7 +16,7 @@ const SANDBOX = 'x-wynnsync-sandbox'
 export class WrongOrigin extends UsageError {}
 
 /** Another program has migrated the database meanwhile: this one would write into tables that it does not know. */
-export class SchemaReplaced extends FatalError {}
+class SchemaReplaced extends FatalError {}
 
 /** Whether nothing more may be written after this error, not even that it happened. */
 export function endsWork(error: unknown): boolean {

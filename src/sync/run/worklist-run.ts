@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { messageOf } from '../../base/errors.ts'
 import type { Worklist } from '../declare/resource.ts'
-import { isAccepted, noCounts, statusOfError } from '../ledger/ledger.ts'
+import { type Counts, isAccepted, noCounts, type RunStatus, statusOfError } from '../ledger/ledger.ts'
 import { namesInResponses } from '../outbox/notifications.ts'
 import { holdRestrictions } from '../privacy/restrictions/pending-restrictions.ts'
-import type { LastReasons } from '../respond/guard-actions.ts'
-import { recordOutcome } from '../respond/record-outcome.ts'
+import type { GuardAction, LastReasons } from '../respond/guard-actions.ts'
+import { type Outcome, recordOutcome } from '../respond/record-outcome.ts'
 import { countLosses } from '../respond/shape-changes.ts'
 import { concludeRefusal, rejectRefusals } from '../worklist/conclude.ts'
 import { addKey, endOfKeys, noRefusals, refusalWindow, takeReady } from '../worklist/run-refusals.ts'
-import { addRestriction, massRestriction, noRestrictions } from '../worklist/run-restrictions.ts'
 import type { Engine, RunLog } from './engine.ts'
 import type { IngestContext, IngestResult } from './outcomes.ts'
 import { logDrift, logFailure, logOfRun } from './run-log.ts'
 import { type RunResult, resultOf } from './run-result.ts'
-import { addMissed, addOutcome, emptySummary, reasonOf, rejectKeys, statusOf } from './run-summary.ts'
 
 /** A run over keys of a worklist, in any order, several at once. */
 export class WorklistRun {
@@ -152,4 +150,114 @@ export class WorklistRun {
       if (outcome) this.#summary = addOutcome(this.#summary, outcome)
     }
   }
+}
+
+/** A run over the keys of a worklist, summed up key by key. */
+interface RunSummary {
+  readonly counts: Counts
+  readonly statuses: ReadonlySet<Outcome['status']>
+  /** The first ones. */
+  readonly reasons: readonly string[]
+  readonly guarded: readonly GuardAction[]
+  /** The latest instant that an accepted response speaks for, ms since the epoch; 0 without one. */
+  readonly observedAt: number
+  /** Keys whose request failed. */
+  readonly missed: number
+  /** Why all refusals of the run were rejected. */
+  readonly rejection?: GuardAction
+}
+
+export const emptySummary: RunSummary = {
+  counts: noCounts,
+  statuses: new Set(),
+  reasons: [],
+  guarded: [],
+  observedAt: 0,
+  missed: 0,
+}
+
+/** So many reasons stand in the ledger row. */
+const mostReasons = 5
+
+export function addOutcome(summary: RunSummary, outcome: Outcome & { readonly refusal?: unknown }): RunSummary {
+  const { key, status, observedAt, guarded, reason, refusal } = outcome
+  const counts = Object.entries(summary.counts).map(([name, sum]) => [name, sum + outcome[name as keyof Counts]])
+  const added = {
+    ...summary,
+    counts: Object.fromEntries(counts) as Counts,
+    statuses: summary.statuses.has(status) ? summary.statuses : new Set([...summary.statuses, status]),
+    guarded: guarded.length === 0 ? summary.guarded : [...summary.guarded, ...guarded],
+    observedAt: isAccepted(status) ? Math.max(summary.observedAt, observedAt?.getTime() ?? 0) : summary.observedAt,
+  }
+  // The reason of a refusal stands with its observation.
+  return reason && !refusal ? withReason(added, `${key}: ${reason}`) : added
+}
+
+export function addMissed(summary: RunSummary, key: string, reason: string): RunSummary {
+  return withReason({ ...summary, missed: summary.missed + 1 }, `${key}: ${reason}`)
+}
+
+/** Rejects the refusals of so many keys: the whole run counts as rejected. */
+export function rejectKeys(summary: RunSummary, keys: number, rejection: GuardAction): RunSummary {
+  const { counts, guarded, reasons } = summary
+  return {
+    ...summary,
+    rejection,
+    counts: { ...counts, rejected: counts.rejected + keys },
+    guarded: [...guarded, rejection],
+    reasons: [rejection.reason, ...reasons],
+  }
+}
+
+/** The status of a run that nothing ended early. */
+export function statusOf({ counts, statuses, missed, rejection }: RunSummary): RunStatus {
+  if (rejection) return 'rejected'
+  if (counts.rejected + counts.quarantined + missed > 0) return 'partial'
+  if (counts.inserted + counts.changed + counts.closed + counts.events > 0) return 'ok'
+  return statuses.size === 1 && statuses.has('stale') ? 'stale' : 'unchanged'
+}
+
+/** The first reasons, as the ledger row has them. */
+export function reasonOf({ reasons }: RunSummary): string | null {
+  return reasons.length > 0 ? reasons.slice(0, mostReasons).join('; ') : null
+}
+
+function withReason(summary: RunSummary, reason: string): RunSummary {
+  const { reasons } = summary
+  return reasons.length < mostReasons ? { ...summary, reasons: [...reasons, reason] } : summary
+}
+
+/** The keys of one run, and those that hide something for the first time. */
+interface RunRestrictions {
+  readonly responded: ReadonlySet<string>
+  readonly hiding: ReadonlySet<string>
+  /** Why one response alone hides too much at once. */
+  readonly ofResponse?: string | undefined
+}
+
+const noRestrictions: RunRestrictions = { responded: new Set(), hiding: new Set() }
+
+/** So many keys at once are no mass. */
+const few = 3
+/** The share (0..1) of the keys that responded that is too much. */
+const share = 0.1
+
+function addRestriction(
+  { responded, hiding, ofResponse }: RunRestrictions,
+  key: string,
+  { hidesKept = false, guarded }: { readonly hidesKept?: boolean; readonly guarded: readonly GuardAction[] },
+): RunRestrictions {
+  const mass = guarded.find(({ guard }) => guard === 'mass-restriction')
+  return {
+    responded: new Set([...responded, key]),
+    hiding: hidesKept ? new Set([...hiding, key]) : hiding,
+    ofResponse: ofResponse ?? (mass && `${key}: ${mass.reason}`),
+  }
+}
+
+/** Why the restrictions of a run are not credible; undefined when they are. */
+function massRestriction({ responded, hiding, ofResponse }: RunRestrictions): string | undefined {
+  if (hiding.size > Math.max(few, share * responded.size))
+    return `${hiding.size} of ${responded.size} keys hide at once what they showed; nothing is removed before responses hours apart say the same`
+  return ofResponse
 }

@@ -16,7 +16,7 @@ export interface Scheduled {
   readonly expression: string
 }
 
-export interface ScheduleOptions {
+interface ScheduleOptions {
   readonly scheduled: readonly Scheduled[]
   readonly ticker: Ticker
   readonly random: Random

@@ -1,7 +1,7 @@
 import type { Refusal, RefusalState } from './refusals.ts'
 
 /** The refusals of one run: concluded one by one, or all rejected when there are many at once. */
-export interface RunRefusals {
+interface RunRefusals {
   readonly window: readonly KeyResponse[]
   /** Keys that responded. */
   readonly position: number
@@ -76,9 +76,9 @@ const share = 0.2
 const shareOfUnknown = 0.5
 
 /** How a key responded: with a body, or with a refusal that nothing follows from yet. */
-export type KeyResponse = 'shown' | 'refused' | 'unknown refused'
+type KeyResponse = 'shown' | 'refused' | 'unknown refused'
 
-export function addResponse(window: readonly KeyResponse[], response: KeyResponse): readonly KeyResponse[] {
+function addResponse(window: readonly KeyResponse[], response: KeyResponse): readonly KeyResponse[] {
   return [...window, response].slice(-refusalWindow)
 }
 
@@ -87,7 +87,7 @@ export function addResponse(window: readonly KeyResponse[], response: KeyRespons
  * @param isOver no further key comes: a window that is not full counts too
  * @returns why the refusals are not credible; undefined when they are
  */
-export function massRefusal(window: readonly KeyResponse[], isOver: boolean): string | undefined {
+function massRefusal(window: readonly KeyResponse[], isOver: boolean): string | undefined {
   const row = window.slice(window.lastIndexOf('shown') + 1)
   if (row.length >= unknownInARow || (row.length >= inARow && row.includes('refused')))
     return `${row.length} keys in a row were refused`

@@ -12,7 +12,7 @@ const content = z.object({
 })
 
 /** Where the next page begins. */
-export interface Cursor {
+interface Cursor {
   readonly arguments: readonly Argument[]
   readonly after: Position
 }

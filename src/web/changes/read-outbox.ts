@@ -9,7 +9,7 @@ export interface NumberedChange {
 }
 
 /** The numbers that can be read; `first` is above `last` when there is none. */
-export interface Numbers {
+interface Numbers {
   readonly first: number
   readonly last: number
 }

@@ -10,7 +10,7 @@ const [READ_EVERY, SILENT] = [1000, 15_000]
 
 type Wanted = (change: NumberedChange['change']) => boolean
 
-export interface Streaming {
+interface Streaming {
   /** The last number that the client has seen. */
   readonly lastId: number | undefined
   readonly read: Following['read']

@@ -25,7 +25,7 @@ export interface Feed {
   readonly entries: readonly Entry[]
 }
 
-export interface Serving {
+interface Serving {
   readonly version: string
   /** What paths begin with: scheme, host and port. */
   readonly origin: string

@@ -89,7 +89,7 @@ const sections = [
   ],
 ] as const
 
-export interface Serving {
+interface Serving {
   readonly version: string
   /** The address of a picture of the page. */
   readonly picture?: string | undefined

@@ -74,7 +74,7 @@ interface Sending {
 }
 
 /** The body with its type, in an encoding that `encodingFor` chose. */
-export async function sendBody(
+async function sendBody(
   context: Context,
   body: string | Uint8Array<ArrayBuffer>,
   { type, encoding, status }: Sending,

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Sql } from '../../db/database.ts'
 
-export interface WebKey {
+interface WebKey {
   readonly name: string
   readonly createdAt: Date
 }

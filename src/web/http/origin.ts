@@ -3,7 +3,7 @@ import { bounds } from '../../analytics/asking/bounds.ts'
 import { Problem } from './problems.ts'
 
 /** Where the client found the server: links to pictures and those of feeds must be whole. */
-export function originOf(context: Context): string {
+function originOf(context: Context): string {
   const { host } = new URL(context.req.url)
   return `${context.req.header('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host}`
 }

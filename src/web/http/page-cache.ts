@@ -8,7 +8,7 @@ const [FRESH, SHOWN] = [10_000, 60_000]
 const [MOST, BYTES] = [200, 16 * 2 ** 20]
 
 /** So many answers are made at a time. What is sent is not counted: a client that reads slowly keeps no other from being answered. */
-export const MOST_BUILDS = 20
+const MOST_BUILDS = 20
 
 /** Makes an answer. @throws Problem at once when too many are in the making */
 export type Build = <T>(make: () => Promise<T>) => Promise<T>

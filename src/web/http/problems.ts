@@ -25,9 +25,9 @@ export const problems = {
 } as const
 
 /** The last part of a problem's type. */
-export type ProblemName = keyof typeof problems
+type ProblemName = keyof typeof problems
 
-export interface ProblemDetails {
+interface ProblemDetails {
   readonly detail?: string
   readonly [field: string]: unknown
 }

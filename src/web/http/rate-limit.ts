@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 const MINUTE = 60_000
 
 /** What an address may still request. */
-export interface Allowance {
+interface Allowance {
   readonly limit: number
   /** Requests; below zero when this one is too many. */
   readonly remaining: number

@@ -9,7 +9,7 @@ import { openApi } from '../api/openapi.ts'
 import type { Api } from '../api/routes.ts'
 import { Problem } from '../http/problems.ts'
 
-export interface Tool {
+interface Tool {
   readonly name: string
   readonly title: string
   readonly description: string

@@ -11,7 +11,7 @@ import { chapterOf, frameOf, type Page, type Visit } from '../html/page.ts'
 
 const LATEST = 50
 
-export interface Capture {
+interface Capture {
   readonly at: Date
   readonly territory: string
   readonly from: string | null

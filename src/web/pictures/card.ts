@@ -4,7 +4,7 @@ import { style } from '../../analytics/report/drawing/style.ts'
 import type { Page } from '../html/page.ts'
 
 /** Of a card, in pixels: what sites that show links ask for. */
-export const cardSize = { width: 1200, height: 630 }
+const cardSize = { width: 1200, height: 630 }
 
 const margin = 56
 const inner = cardSize.width - 2 * margin

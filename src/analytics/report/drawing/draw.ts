@@ -63,7 +63,7 @@ function svgOf(options: Plot.PlotOptions, { width }: Sheet, label: string): stri
 }
 
 /** A rectangle of a grid: a span of x in a row of y. */
-export interface GridCell {
+interface GridCell {
   readonly x1: Date
   readonly x2: Date
   readonly y: string

@@ -24,7 +24,7 @@ export function rowsOf<Name extends string>(
 }
 
 /** Rows of a table that a brief page has on paper. */
-export const rowsOnPaper = 20
+const rowsOnPaper = 20
 
 /** A table that scrolls inside itself; numbers to the right, what is not known marked as such. */
 export function tableMarkup({ columns, rows, note }: Table): Markup {

@@ -4,7 +4,7 @@ import { legendLine } from '../drawing/swatch.ts'
 import { shortened } from '../words.ts'
 
 /** How much of something a member did. */
-export interface MemberAmount {
+interface MemberAmount {
   readonly username: string
   readonly amount: number
   /** `exact`, or why it is a lower bound. */

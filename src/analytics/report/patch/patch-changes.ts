@@ -3,7 +3,7 @@ import { count, number } from '../words.ts'
 import type { ValueChange } from './direction.ts'
 
 /** A patch of the game, in numbers. */
-export interface Patch {
+interface Patch {
   readonly patch: number
   readonly startedAt: Date
   readonly endedAt: Date
@@ -17,7 +17,7 @@ export interface Patch {
 }
 
 /** With what the website published near it, which takes longer to find. */
-export interface PublishedPatch extends Patch {
+interface PublishedPatch extends Patch {
   readonly article: string | null
 }
 

@@ -7,7 +7,7 @@ import { type Direction, directionOf } from './direction.ts'
 import { type Change, type Kind, readablePath } from './patch-changes.ts'
 
 /** What changed of one kind in one direction. */
-export interface PatchGroup {
+interface PatchGroup {
   /** Of its heading, for links. */
   readonly id: string
   readonly title: string
@@ -18,7 +18,7 @@ export interface PatchGroup {
 }
 
 /** How what changed is named in a table; a link where it has a page. */
-export type NameCell = (change: Change) => Cell
+type NameCell = (change: Change) => Cell
 
 const kinds: readonly { readonly kind: Kind; readonly heading: string; readonly one: string }[] = [
   { kind: 'items', heading: 'Items', one: 'item' },

@@ -10,7 +10,7 @@ interface Page {
 }
 
 /** Waits on this machine for the browser that comes back from the login page. */
-export interface Listener {
+interface Listener {
   /** Where the login page must send the browser: `http://127.0.0.1:<port>/callback`. */
   readonly redirectUri: string
   /** The code of the first redirect with the right state. Rejects with a FatalError when the redirect has an error instead. */

@@ -9,7 +9,7 @@ export interface Candidate {
 }
 
 /** What stands on a command line before its last word. */
-export interface Line {
+interface Line {
   /** The last word, without its quotes. */
   readonly word: string
   readonly group?: CommandGroup

@@ -6,7 +6,7 @@ import type { Candidate } from './command-line.ts'
 import { shells } from './completion-scripts.ts'
 
 /** Reads from the database, or gives `none` without one. */
-export type WithSql = <T>(none: T, read: (sql: Sql) => Promise<T>) => Promise<T>
+type WithSql = <T>(none: T, read: (sql: Sql) => Promise<T>) => Promise<T>
 
 /** As many as a terminal shows. */
 const most = 200

@@ -12,7 +12,7 @@ import { runResource } from '../../../sync/run/run-resource.ts'
 import type { RunResult } from '../../../sync/run/run-result.ts'
 import type { Context } from '../../context.ts'
 
-export interface Stage {
+interface Stage {
   readonly app: App
   readonly db: Database
   readonly sandbox: Sandbox

@@ -3,12 +3,12 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { resources } from '../../../resources/index.ts'
 
-export const ways = ['systemd', 'cron', 'compose', 'start'] as const
+const ways = ['systemd', 'cron', 'compose', 'start'] as const
 
 export type Way = (typeof ways)[number]
 
 /** Where the program and its `.env` are. */
-export interface Place {
+interface Place {
   /** Absolute path of Node. */
   readonly node: string
   /** Absolute path of `main.js`. */

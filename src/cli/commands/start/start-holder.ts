@@ -15,7 +15,7 @@ export const startLock = 'wynnsync start'
 export const startHold = 'start'
 
 /** The process that runs `start` on this database. */
-export interface StartHolder {
+interface StartHolder {
   readonly pid: number
   readonly host: string
   /** ISO 8601, UTC. */

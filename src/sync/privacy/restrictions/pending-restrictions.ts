@@ -1,10 +1,11 @@
+import { FOREVER } from '../../../db/bulk/values.ts'
 import type { Sql } from '../../../db/database.ts'
 import { typed } from '../../../db/typed.ts'
-import type { Person, Personal } from '../../declare/personal.ts'
+import type { KeptTable, Person, Personal } from '../../declare/personal.ts'
 import type { GuardAction } from '../../respond/guard-actions.ts'
 import { privacyRestriction } from '../../tables/privacy.ts'
+import { own, whoFrom, whoseRows } from '../erase-person.ts'
 import type { RestrictedPerson } from './conclude-restrictions.ts'
-import { keptUnder } from './kept-under.ts'
 import { nameOf, type Restriction } from './restrictions.ts'
 import type { CredentialKind, RuleSource } from './rule-source.ts'
 
@@ -75,7 +76,7 @@ export async function countAgreeing(
 }
 
 /** What of a response is restricted for the first time. */
-export interface NewlyPending {
+interface NewlyPending {
   /** Whether anything that is kept falls under it. */
   readonly hidesKept: boolean
   readonly guarded: readonly GuardAction[]
@@ -156,4 +157,44 @@ async function credentialsShown(sql: Sql, personal: Personal, people: readonly P
     [[...new Set(people.map(({ playerUuid }) => playerUuid))]],
   )
   return new Map(rows.map(({ player, credential }) => [player, credential]))
+}
+
+/** Those of whom anything is kept that falls under the rule. Rows that grow by themselves count as nothing. */
+async function keptUnder(
+  sql: Sql,
+  { tables, growing }: Personal,
+  people: readonly RestrictedPerson[],
+): Promise<RestrictedPerson[]> {
+  const found = new Set<string>()
+  for (const group of new Set(people.map((one) => one.group))) {
+    if (growing.includes(group)) continue
+    for (const table of tables) {
+      const condition = keptCondition(table, group)
+      if (condition === undefined) continue
+      const uuids = people
+        .filter((one) => one.group === group && !found.has(`${one.playerUuid} ${group}`))
+        .map(({ playerUuid }) => playerUuid)
+      if (uuids.length === 0) break
+      const rows = await sql.query<{ player: string }>(
+        `select distinct who.player_uuid::text as player from ${table.table} kept, ${whoFrom(table)}
+          where ${whoseRows(table)} and (${condition})`,
+        [uuids, uuids.map(() => FOREVER)],
+      )
+      for (const { player } of rows) found.add(`${player} ${group}`)
+    }
+  }
+  return people.filter(({ playerUuid, group }) => found.has(`${playerUuid} ${group}`))
+}
+
+/** Which rows of a table have something that a rule hides; undefined when none can. */
+function keptCondition({ rows, blank }: KeptTable, group: string): string | undefined {
+  const conditions: string[] = []
+  const which = own(rows, group)
+  if (which !== undefined) conditions.push(which)
+  const blanked = own(blank, group)
+  if (blanked) {
+    const filled = blanked.columns.map((column) => `kept.${column} is not null`).join(' or ')
+    conditions.push(`(${filled}) and ${blanked.where ?? 'true'}`)
+  }
+  return conditions.length > 0 ? conditions.map((one) => `(${one})`).join(' or ') : undefined
 }
