@@ -72,11 +72,11 @@ export function recordError(path: string, reason: string): RecordError {
   return new RecordError(reason, { context: { path } })
 }
 
-/** Unix time, in seconds or milliseconds, of the years 2013 to 2100 as ISO 8601; anything else as it is. */
+/** Unix time, in seconds or milliseconds, of the years 2013 to 2100 as ISO 8601 with microseconds; anything else as it is. */
 export function instantOf(value: unknown): unknown {
   if (typeof value !== 'number') return value
   const ms = value < 1e11 ? value * 1000 : value
-  return ms >= Date.UTC(2013) && ms < Date.UTC(2100) ? new Date(ms).toISOString() : value
+  return ms >= Date.UTC(2013) && ms < Date.UTC(2100) ? new Date(ms).toISOString().replace('Z', '000Z') : value
 }
 
 /** A field of a record of unknown shape, or undefined when it is not there. */

@@ -1,4 +1,5 @@
 import { canonicalJson, type Json } from './hash.ts'
+import { modelNumber } from './values.ts'
 
 /** One difference between two versions of an entity, as `analytics.item_change` shows it. */
 export interface Change {
@@ -14,27 +15,6 @@ type JsonObject = { readonly [key: string]: Json | undefined }
 
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** Model numbers change with every resource pack and say nothing about what they show (API reference 5.2, `icon`). */
-const modelNumber = 'customModelData'
-
-/** A value without the model numbers at any depth; the same value where it has none. */
-export function withoutModelNumbers(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) {
-    const elements = value.map(withoutModelNumbers)
-    return elements.some((element, index) => element !== value[index]) ? elements : value
-  }
-  let kept: Record<string, unknown> | undefined
-  for (const [name, inner] of Object.entries(value)) {
-    const left = name === modelNumber ? undefined : withoutModelNumbers(inner)
-    if (left === inner) continue
-    kept ??= { ...value }
-    if (left === undefined) delete kept[name]
-    else kept[name] = left
-  }
-  return kept ?? value
 }
 
 /** One step of a JSON pointer, escaped as RFC 6901 says. */

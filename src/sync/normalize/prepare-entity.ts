@@ -7,11 +7,12 @@ import { historyShape } from '../../db/history.ts'
 import type { IgnoredInstant, ResponseContext } from '../declare/ignored.ts'
 import type { Entity, History, QuarantinedPart, ResourceBase, Row } from '../declare/resource.ts'
 import { bulkTable } from '../sql/bulk-table.ts'
-import { pointerStep, withoutModelNumbers } from './changed-fields.ts'
+import { pointerStep } from './changed-fields.ts'
 import { columnCheck, type ValueCheck } from './column-check.ts'
 import { extraOf } from './drift.ts'
 import { canonicalJson, type Json, sha256 } from './hash.ts'
 import { tooDeep } from './nesting.ts'
+import { canonicalValues } from './values.ts'
 
 /** An entity ready to load: fingerprinted, its document as JSON text. */
 export interface Prepared extends Pick<Entity, 'key' | 'root' | 'parts'> {
@@ -21,6 +22,8 @@ export interface Prepared extends Pick<Entity, 'key' | 'root' | 'parts'> {
   readonly facts: Entity['facts']
   /** Content hash of the document: another one means another version. */
   readonly hash: Buffer
+  /** The hash with instants as they were sent, where that is another one: versions of earlier programs have it. */
+  readonly hashAsSent: Buffer | undefined
   readonly documentText: string
   /** Content hash of the whole record, with what hangs on it: the same of all records means the same response. */
   readonly fingerprint: Buffer
@@ -56,17 +59,18 @@ export function preparerOf(resource: ResourceBase, findings: Findings): (record:
     const deep = tooDeep(sent)
     if (deep !== undefined)
       throw new RecordError(`nested deeper than ${deepestNesting} levels`, { context: { path: deep } })
-    const body = withoutModelNumbers(sent)
+    const respelled = new Map<string, string>()
+    const body = canonicalValues(sent, respelled)
     const { entity, texts, error } = readOf(withBody(record, sent, body), body)
     if (error) {
       const path = String(error.context.path ?? '')
       quarantine({ key: texts.key, raw: record, path, reason: error.message, misfit: misfitOf(error) })
     }
-    const related = relatedOf(entity.relatedEntities, body)
+    const related = relatedOf(entity.relatedEntities, body, respelled)
     const samples = samplesOf(texts.key, entity.samples, body)
     for (const bad of entity.quarantined ?? []) quarantine(bad)
     for (const instant of entity.ignored ?? []) ignored.push(instant)
-    const prepared = fingerprinted(entity, texts, samples, related, oddOf(entity))
+    const prepared = fingerprinted(entity, texts, { samples, related, odd: oddOf(entity), respelled })
     // Nothing of a document that cannot be stored is read again.
     return error ? { ...prepared, documentText: '{}', withoutRoot: true } : prepared
   }
@@ -134,7 +138,7 @@ function relatedPreparer(resource: ResourceBase, quarantine: (bad: QuarantinedPa
   const checks = new Map(
     Object.entries(resource.relatedHistories ?? {}).map(([name, other]) => [name, checksOf(other)]),
   )
-  return (entities: Entity['relatedEntities'], body: unknown): Prepared['relatedEntities'] => {
+  return (entities: Entity['relatedEntities'], body: unknown, respelled: Respelled): Prepared['relatedEntities'] => {
     if (!entities) return noRelated
     const related: Record<string, Prepared[]> = {}
     for (const [name, found] of Object.entries(entities)) {
@@ -144,7 +148,8 @@ function relatedPreparer(resource: ResourceBase, quarantine: (bad: QuarantinedPa
       related[name] = found.flatMap((entity) => {
         try {
           const whole = withExtra(entity, other, quarantine)
-          return [fingerprinted(whole, storableTexts(whole, check, body), whole.samples, noRelated, [])]
+          const { samples } = whole
+          return [fingerprinted(whole, storableTexts(whole, check, body), { samples, respelled })]
         } catch (error) {
           if (!(error instanceof RecordError)) throw error
           const path = String(error.context.path ?? '')
@@ -239,14 +244,32 @@ function storableTexts(entity: Entity, checks: HistoryChecks, body: unknown): Te
   return { key, documentText }
 }
 
+/** What belongs to an entity beside its document. */
+interface Beside {
+  readonly samples: Entity['samples']
+  readonly related?: Prepared['relatedEntities']
+  readonly odd?: readonly Misfit[]
+  readonly respelled: Respelled
+}
+
+/** The spelling of instants that was sent, by the one that is hashed. */
+type Respelled = ReadonlyMap<string, string>
+
+/** A document with instants as they were sent. */
+function asSent(documentText: string, respelled: Respelled): string {
+  let text = documentText
+  for (const [canonical, sent] of respelled) text = text.replaceAll(JSON.stringify(canonical), JSON.stringify(sent))
+  return text
+}
+
 function fingerprinted(
   { root, parts, since, facts, incomplete }: Entity,
   { key, documentText }: Texts,
-  samples: Entity['samples'],
-  relatedEntities: Prepared['relatedEntities'],
-  odd: readonly Misfit[],
+  { samples, related: relatedEntities = noRelated, odd = [], respelled }: Beside,
 ): Prepared {
   const hash = sha256(documentText)
+  const sentText = asSent(documentText, respelled)
+  const hashAsSent = sentText === documentText ? undefined : sha256(sentText)
   const related = relatedEntities === noRelated ? [] : Object.values(relatedEntities).flat()
   const hashes = related.map((other) => other.hash.toString('base64') + other.key).sort()
   const further = [samples, facts, since, hashes.length > 0 ? hashes : undefined]
@@ -254,7 +277,19 @@ function fingerprinted(
   const fingerprint = plain ? hash : sha256(documentText + canonicalJson(further.map((value) => value ?? null) as Json))
   // Each with the same fields in the same order, so that what reads them is fast.
   const measured = { since, incomplete, samples, facts }
-  return { key, root, parts, ...measured, documentText, hash, fingerprint, relatedEntities, withoutRoot: false, odd }
+  return {
+    key,
+    root,
+    parts,
+    ...measured,
+    documentText,
+    hash,
+    hashAsSent,
+    fingerprint,
+    relatedEntities,
+    withoutRoot: false,
+    odd,
+  }
 }
 
 /** Pointer to the field of a record that a part table is named after; empty when it has none. */

@@ -76,8 +76,9 @@ interface Older extends Version {
 
 interface Difference {
   readonly position: number
-  /** Start of the current version, or null when there is none. */
+  /** Start of the current version, or null when there is none; and its hash. */
   readonly began: Date | null
+  readonly hash: Uint8Array | null
   readonly before: Json
   /** End of the latest version when there is no current one, and whether it has the same content. */
   readonly ended: Date | null
@@ -115,9 +116,18 @@ export async function loadVersions(
     const fresh: Version[] = []
     const next: Version[] = []
     const back: Prepared[] = []
-    for (const { position, began, before, ended, isBack, isReturn } of await findDifferences(sql, history, chunk)) {
+    const respelled: Prepared[] = []
+    for (const { position, began, hash, before, ended, isBack, isReturn } of await findDifferences(
+      sql,
+      history,
+      chunk,
+    )) {
       const entity = chunk[position - 1]
       if (!entity) continue
+      if (hash && entity.hashAsSent?.equals(hash)) {
+        respelled.push(entity)
+        continue
+      }
       const start = startOf(entity, began ?? ended, at) ?? now
       if (began === null) {
         inserted.push(entity)
@@ -135,6 +145,7 @@ export async function loadVersions(
     }
     if (back.length > 0) await beforeReopening(back)
     await reopenVersions(sql, history, back)
+    await respellVersions(sql, history, respelled)
     await closeVersions(sql, history, next)
     await insertVersions(sql, history, [...fresh, ...next], now)
   }
@@ -182,7 +193,7 @@ async function findDifferences(sql: Sql, history: History, chunk: readonly Prepa
   const isReturn = `exists (select from ${key.table.name} earlier where ${key.keyJoin('earlier', 'incoming')}
                              and earlier.valid_until = current.valid_from and earlier.hash = incoming.hash)`
   return await sql.query<Difference>(
-    `select incoming.position::int as position, current.valid_from as began,
+    `select incoming.position::int as position, current.valid_from as began, current.hash,
             ${key.hasDocument ? 'current.document' : 'null'} as before, past.ended,
             coalesce(past.hash = incoming.hash, false) as "isBack",
             ${history.compare ? isReturn : 'false'} as "isReturn"
@@ -209,6 +220,24 @@ async function reopenVersions(sql: Sql, history: History, back: readonly Prepare
         and past.valid_from = (select max(version.valid_from) from ${key.table.name} version
                                 where ${key.keyJoin('version', 'back')})`,
     key.keyValues(back.map(({ root }) => root)),
+  )
+}
+
+/** Gives current versions of earlier programs the hash of the same values: those hashed instants as they were sent. */
+async function respellVersions(sql: Sql, history: History, entities: readonly Prepared[]): Promise<void> {
+  if (entities.length === 0) return
+  const key = historySql(history)
+  const document = key.hasDocument ? ', document = same.document' : ''
+  await sql.query(
+    `update ${key.table.name} current set hash = same.hash${document}
+       from unnest(${key.keyArrays}, $${key.nextParameter}::bytea[], $${key.nextParameter + 1}::jsonb[])
+            as same(${key.keyNames}, hash, document)
+      where ${key.keyJoin('current', 'same')} and current.valid_until = 'infinity'`,
+    [
+      ...key.keyValues(entities.map(({ root }) => root)),
+      entities.map(({ hash }) => hash),
+      entities.map(({ documentText }) => documentText),
+    ],
   )
 }
 
