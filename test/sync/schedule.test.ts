@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../../src/api/client.ts'
 import { type Clock, seededRandom, virtualClock } from '../../src/base/clock.ts'
+import type { Database } from '../../src/db/database.ts'
 import { resourcesNamed } from '../../src/resources/index.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
@@ -18,12 +19,18 @@ async function watched(
   minutes: number,
   {
     schedule = {},
+    loadMs = 0,
     prepare,
-  }: { schedule?: Record<string, string>; prepare?: (sandbox: Sandbox, clock: Clock) => void } = {},
+  }: { schedule?: Record<string, string>; loadMs?: number; prepare?: (sandbox: Sandbox, clock: Clock) => void } = {},
 ) {
   const pending = countPending()
   const clock = virtualClock(start, { auto: true, idleMs: 1, busy: pending.busy })
-  const db = pending.watch(await testDatabase('server'))
+  const watchedDb = pending.watch(await testDatabase('server'))
+  const transaction: Database['transaction'] = async (...given) => {
+    await clock.sleep(loadMs)
+    return await watchedDb.transaction(...given)
+  }
+  const db = loadMs === 0 ? watchedDb : Object.assign(Object.create(watchedDb) as Database, { transaction })
   const sandbox = await startSandbox({
     clock: pending.answering(clock),
     game: { guilds: 30, players: 100, territories: 40 },
@@ -84,6 +91,29 @@ describe('the scheduler', () => {
     // Each request brought a copy that was new.
     expect(runs.filter(({ status }) => status === 'stale')).toEqual([])
     expect(sandbox.requests.filter(({ status }) => status !== 200)).toEqual([])
+  })
+
+  test('asks at once for a copy that has expired while the one before was loaded', async () => {
+    const { sandbox } = await watched(['territories'], 4, { loadMs: 12_000 })
+    const asked = sandbox.requests.map(({ at }) => at)
+    const gaps = asked.slice(1).map((at, nth) => (at - (asked[nth] ?? at)) / 1000)
+    // Most are loaded in one transaction.
+    const [median = Number.NaN] = gaps.toSorted((a, b) => a - b).slice(Math.floor(gaps.length / 2))
+    expect(median).toBeGreaterThan(12)
+    expect(median).toBeLessThan(15)
+  })
+
+  test('keeps its own pace where each copy has expired when it comes', async () => {
+    const { sandbox } = await watched(['territories'], 3, {
+      prepare: (api, clock) =>
+        api.setAnswer('/guild/list/territory', () => ({
+          headers: { Expires: new Date(clock.now() - 1000).toUTCString() },
+          body: {},
+        })),
+    })
+    const asked = sandbox.requests.filter(({ path }) => path === '/guild/list/territory').length
+    expect(asked).toBeGreaterThan(10)
+    expect(asked).toBeLessThan(20)
   })
 
   test('asks once at the start and then by the schedule for what is not live', async () => {

@@ -144,8 +144,9 @@ function restOf({ resource, expression }: Scheduled, result: RunResult, now: num
   // The header counts whole seconds, and a little jitter keeps many clients from polling at the same instant.
   const jitter = 250 + 500 * random()
   const renewal = (result.renewAt ?? now + cache) - now
-  // A copy that has expired already, or will not for ages, tells nothing: its own time to live does.
-  return (renewal > 0 && renewal <= 2 * cache ? renewal : cache) + jitter
+  // One that has expired while this one was loaded is asked for at once. A copy that will not expire for ages tells nothing: its own
+  // time to live does.
+  return (renewal <= 2 * cache ? Math.max(0, renewal) : cache) + jitter
 }
 
 /** Waits for the promise; an aborted wait is no failure. */
