@@ -83,3 +83,16 @@ test('a question that was let in between is stopped, too, when it takes long', a
   expect(performance.now() - began).toBeLessThan(1500)
   await asked
 }, 10_000)
+
+test('a turn that has ended is not stopped later, whatever still waits since then', async () => {
+  const turns = takeTurns(() => {})
+  const ended = await turns.begin({ endsAt: inSeconds(60) })
+  const [first, second] = [turns.begin(), turns.begin()]
+  const asked = turns.begin({ endsAt: inSeconds(60) }).then((turn) => hold(turn, 60_000))
+  await sleep(100)
+  ended.end()
+  await hold(await first, 1300)
+  ;(await second).end()
+  await asked
+  expect(ended.stopped()).toBeUndefined()
+})

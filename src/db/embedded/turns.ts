@@ -139,14 +139,15 @@ const isQuestion = ({ endsAt }: TurnOptions) => endsAt !== undefined
 /** Statements that are interrupted once the turn is stopped: by `stop`, or when its time is over. */
 function stoppable({ endsAt = Number.POSITIVE_INFINITY, onStop }: TurnOptions, interrupt: () => void) {
   let stopped: ReturnType<Turn['stopped']>
-  let isRunning = false
+  let [isRunning, isOver] = [false, false]
   let repeat = () => {}
   const again = () => {
     if (isRunning) interrupt()
     repeat = later(INTERRUPT_EVERY, again)
   }
   const stop = (why: 'late' | 'preempted') => {
-    if (stopped !== undefined) return
+    // A timer may be on its way when the turn ends: what repeats would never end then.
+    if (stopped !== undefined || isOver) return
     stopped = why
     again()
     onStop?.()
@@ -162,6 +163,7 @@ function stoppable({ endsAt = Number.POSITIVE_INFINITY, onStop }: TurnOptions, i
     }
   }
   const clear = () => {
+    isOver = true
     late()
     repeat()
   }
