@@ -12,7 +12,7 @@ import { addChanges } from './changes/routes.ts'
 import { addFeeds } from './feeds/routes.ts'
 import { createKeys } from './http/keys.ts'
 import { withoutSlash } from './http/origin.ts'
-import { createBuild } from './http/page-cache.ts'
+import { createBuild, watchLateness } from './http/page-cache.ts'
 import { Problem, problemOf, problemPage, problemResponse, problems } from './http/problems.ts'
 import { createRateLimit, rateLimitHeaders } from './http/rate-limit.ts'
 import { addLiveMap, addPages, addPictures } from './pages/routes.ts'
@@ -29,6 +29,8 @@ export interface WebOptions extends Address {
   readonly people: boolean
   /** How long a statement may take on a server, ms. */
   readonly timeoutMs: number
+  /** Whether the same thread syncs, which goes before answering. */
+  readonly isBesideSync?: boolean
   readonly version: string
 }
 
@@ -94,7 +96,7 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
     /^\/(api\/|changes\/|feeds\/|(openapi|map)\.json$)/.test(context.req.path)
       ? problemResponse(context, problem)
       : problemPage(context, problem)
-  const build = createBuild()
+  const build = createBuild({ lateness: options.isBesideSync ? watchLateness() : undefined })
   addApi(app, { reader, finders, clock, served, version, build })
   const site = { reader, build, finders, clock, people, version, count, pictures: openPictures() }
   addPages(app, site)

@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
-import { createPageCache } from '../../src/web/http/page-cache.ts'
+import { createBuild, createPageCache, watchLateness } from '../../src/web/http/page-cache.ts'
 
 test('a page is shown while its successor is made, unless it is too old', async () => {
   const clock = virtualClock(Date.UTC(2026, 5, 1))
@@ -50,4 +50,33 @@ test('a limit of the one who asks is not thrown to those who share the page', as
   expect(await cached('/', async () => 1)).toBe(1)
   await clock.advanceTo(clock.now() + 20_000)
   expect(await cached('/', refuse)).toBe(1)
+})
+
+/** Keeps this thread busy, so that its timers come late. */
+async function block(ms: number, times: number): Promise<void> {
+  for (let nth = 0; nth < times; nth++) {
+    const until = performance.now() + ms
+    while (performance.now() < until);
+    await setImmediate()
+  }
+}
+
+test('nothing is made while the timers of this thread come late, and all is again a second later', async () => {
+  const lateness = watchLateness()
+  const build = createBuild({ lateness })
+  const make = async () => 'made'
+  await block(300, 5)
+  expect(() => build(make)).toThrow('Too many answers are being made')
+  expect(lateness()).toBeGreaterThan(100)
+  // On a busy machine this thread itself may come late for a while.
+  for (let tries = 0; lateness() > 100 && tries < 20; tries++) await sleep(1100)
+  expect(await build(make)).toBe('made')
+})
+
+test('one moment without timers stops nothing', async () => {
+  const lateness = watchLateness()
+  await sleep(500)
+  await block(400, 1)
+  await sleep(200)
+  expect(lateness()).toBeLessThan(100)
 })

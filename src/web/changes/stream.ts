@@ -24,12 +24,14 @@ interface Streaming {
  */
 export async function streamChanges(
   context: Context,
-  site: Pick<Site, 'reader' | 'finders' | 'clock'>,
+  site: Pick<Site, 'reader' | 'finders' | 'clock' | 'build'>,
   { lastId, read, onEnd }: Streaming,
 ): Promise<Response> {
   const { reader, clock } = site
-  const wanted = await filterOf(context, site)
-  const { first, last } = await readNumbers(reader)
+  const { wanted, first, last } = await site.build(async () => {
+    const wanted = await filterOf(context, site)
+    return { wanted, ...(await readNumbers(reader)) }
+  })
   // A number that was never given is one of another database.
   const isLost = lastId !== undefined && (lastId < first - 1 || lastId > last)
   const after = lastId === undefined ? last : isLost ? first - 1 : lastId

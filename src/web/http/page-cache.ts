@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { Clock } from '../../base/clock.ts'
 import { Problem } from './problems.ts'
 
@@ -10,16 +11,43 @@ const [MOST, BYTES] = [200, 16 * 2 ** 20]
 /** So many answers are made at a time. What is sent is not counted: a client that reads slowly keeps no other from being answered. */
 const MOST_BUILDS = 20
 
+/** Where timers of this thread come later than this on average, a poll, which goes to the database twenty times, is seconds late, ms. */
+const LATE = 100
+const SECOND = 1000
+
 /** Makes an answer. @throws Problem at once when too many are in the making */
 export type Build = <T>(make: () => Promise<T>) => Promise<T>
 
+interface BuildLimits {
+  readonly most?: number
+  /** How late timers of this thread come, ms; without it, as late as they like. */
+  readonly lateness?: (() => number) | undefined
+}
+
 /** One limit for all that a server makes. */
-export function createBuild(most = MOST_BUILDS): Build {
+export function createBuild({ most = MOST_BUILDS, lateness = () => 0 }: BuildLimits = {}): Build {
   let making = 0
   return (make) => {
-    if (making >= most) throw new Problem('overloaded')
+    if (making >= most || lateness() > LATE) throw new Problem('overloaded')
     making++
     return make().finally(() => making--)
+  }
+}
+
+/** How late timers of this thread came in the last second, on average, ms. */
+export function watchLateness(): () => number {
+  const resolution = 10
+  const delays = monitorEventLoopDelay({ resolution })
+  delays.enable()
+  let [since, late] = [performance.now(), 0]
+  return () => {
+    const now = performance.now()
+    if (now - since < SECOND) return late
+    // What is longer ago says nothing.
+    late = now - since < 2 * SECOND && delays.count > 0 ? delays.mean / 1e6 - resolution : 0
+    since = now
+    delays.reset()
+    return late
   }
 }
 

@@ -44,7 +44,7 @@ export function webOptionsOf(prefix: '--' | '--web-', port: string, address: str
 export async function openWeb(
   { app, err, flags }: Context,
   db: Database,
-  options: ReturnType<typeof webOptionsOf>,
+  options: ReturnType<typeof webOptionsOf> & { readonly isBesideSync?: boolean },
 ): Promise<HttpServer> {
   const { clock, log, config } = app
   const server = await serveWeb({ db, finders: nameFinders, clock, log }, { ...options, hostNames: config.webHosts })

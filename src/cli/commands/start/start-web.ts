@@ -26,7 +26,7 @@ export async function openStartWeb(context: Context, db: Database, options: WebO
   const { openWeb } = await import('../serve/open-web.ts')
   const own = db.kind === 'server' ? await openDatabase(context.app, ['serve']) : undefined
   try {
-    const server = await openWeb(context, own ?? db, options)
+    const server = await openWeb(context, own ?? db, { ...options, isBesideSync: true })
     context.app.log.info({ url: server.url }, 'pages and the read API are served')
     return { url: server.url, close: () => server.close().finally(() => own?.close()) }
   } catch (error) {
