@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
 /** A value on its way to or from Postgres. Objects go into jsonb columns as JSON. */
 export type SqlValue = string | number | bigint | boolean | null | Date | Uint8Array | object
 
@@ -37,6 +39,21 @@ interface QuestionLimits {
    * SQLSTATE 57014 when its time is over. On a server the caller sets statement_timeout.
    */
   readonly limitMs?: number
+}
+
+const first = new AsyncLocalStorage<true>()
+
+/**
+ * Runs work whose statements come before all others that wait for the embedded database: those of a poll, whose instant does not come
+ * again, and brief ones that a poll may wait for. A server has a connection for each.
+ */
+export function beforeOthers<T>(work: () => Promise<T>): Promise<T> {
+  return first.run(true, work)
+}
+
+/** Whether this is called inside of `beforeOthers`. */
+export function isBeforeOthers(): boolean {
+  return first.getStore() === true
 }
 
 /** A database of either kind. */

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock as clock } from '../../src/base/clock.ts'
 import { FatalError } from '../../src/base/errors.ts'
-import type { Database, Sql } from '../../src/db/database.ts'
+import { beforeOthers, type Database, type Sql } from '../../src/db/database.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { sqlState } from '../../src/db/sql-errors.ts'
 import { buildProgram } from '../support/cli.ts'
@@ -97,6 +97,23 @@ describe('a database in a thread of its own', () => {
     await db.query('insert into t values (4)')
     expect(await answered).toEqual([{ kept: 4 }])
     expect(begun).toBe(2)
+  })
+
+  test('what runs before others comes before work that waits longer', async () => {
+    const db = await opened()
+    const order: string[] = []
+    const transaction = (name: string, ms: number) =>
+      db.transaction(async () => {
+        order.push(name)
+        await clock.sleep(ms)
+      })
+    const all = [transaction('running', 300), transaction('waiting', 0), transaction('waiting', 0)]
+    const poll = beforeOthers(async () => {
+      await db.query('select 1')
+      await transaction('poll', 0)
+    })
+    await Promise.all([...all, poll])
+    expect(order).toEqual(['running', 'poll', 'waiting', 'waiting'])
   })
 
   test('work is never interrupted, also when it takes longer than any question may', async () => {

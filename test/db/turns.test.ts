@@ -96,3 +96,20 @@ test('a turn that has ended is not stopped later, whatever still waits since the
   await asked
   expect(ended.stopped()).toBeUndefined()
 })
+
+test('what is urgent comes before other work that waits longer, with all its pieces', async () => {
+  const turns = takeTurns(() => {})
+  const first = await turns.begin()
+  const order: string[] = []
+  const work = async (name: string, pieces: number, isUrgent: boolean) => {
+    for (let piece = 1; piece <= pieces; piece++) {
+      const turn = await turns.begin({ isUrgent })
+      order.push(`${name} ${piece}`)
+      await hold(turn, 10)
+    }
+  }
+  const all = [work('keys', 2, false), work('other keys', 1, false), work('poll', 3, true)]
+  first.end()
+  await Promise.all(all)
+  expect(order).toEqual(['poll 1', 'poll 2', 'poll 3', 'keys 1', 'other keys 1', 'keys 2'])
+})

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../../src/api/client.ts'
 import { type Clock, seededRandom, virtualClock } from '../../src/base/clock.ts'
-import type { Database } from '../../src/db/database.ts'
+import { type Database, isBeforeOthers } from '../../src/db/database.ts'
 import { resourcesNamed } from '../../src/resources/index.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
@@ -19,18 +19,22 @@ async function watched(
   minutes: number,
   {
     schedule = {},
-    loadMs = 0,
+    onTransaction,
     prepare,
-  }: { schedule?: Record<string, string>; loadMs?: number; prepare?: (sandbox: Sandbox, clock: Clock) => void } = {},
+  }: {
+    schedule?: Record<string, string>
+    onTransaction?: (clock: Clock) => Promise<void>
+    prepare?: (sandbox: Sandbox, clock: Clock) => void
+  } = {},
 ) {
   const pending = countPending()
   const clock = virtualClock(start, { auto: true, idleMs: 1, busy: pending.busy })
   const watchedDb = pending.watch(await testDatabase('server'))
   const transaction: Database['transaction'] = async (...given) => {
-    await clock.sleep(loadMs)
+    await onTransaction?.(clock)
     return await watchedDb.transaction(...given)
   }
-  const db = loadMs === 0 ? watchedDb : Object.assign(Object.create(watchedDb) as Database, { transaction })
+  const db = onTransaction ? Object.assign(Object.create(watchedDb) as Database, { transaction }) : watchedDb
   const sandbox = await startSandbox({
     clock: pending.answering(clock),
     game: { guilds: 30, players: 100, territories: 40 },
@@ -94,13 +98,22 @@ describe('the scheduler', () => {
   })
 
   test('asks at once for a copy that has expired while the one before was loaded', async () => {
-    const { sandbox } = await watched(['territories'], 4, { loadMs: 12_000 })
+    const { sandbox } = await watched(['territories'], 4, { onTransaction: (clock) => clock.sleep(12_000) })
     const asked = sandbox.requests.map(({ at }) => at)
     const gaps = asked.slice(1).map((at, nth) => (at - (asked[nth] ?? at)) / 1000)
     // Most are loaded in one transaction.
     const [median = Number.NaN] = gaps.toSorted((a, b) => a - b).slice(Math.floor(gaps.length / 2))
     expect(median).toBeGreaterThan(12)
     expect(median).toBeLessThan(15)
+  })
+
+  test.each([
+    ['territories', true],
+    ['seasons', false],
+  ])('loads what is live before others (%s: %s)', async (name, isFirst) => {
+    const seen = new Set<boolean>()
+    await watched([name], 1, { onTransaction: async () => void seen.add(isBeforeOthers()) })
+    expect([...seen]).toEqual([isFirst])
   })
 
   test('keeps its own pace where each copy has expired when it comes', async () => {

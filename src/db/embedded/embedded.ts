@@ -7,7 +7,7 @@ import { FatalError } from '../../base/errors.ts'
 import { arrayColumns, copyStatement } from '../bulk/copy-columns.ts'
 import { copyText } from '../bulk/copy-text.ts'
 import { readers, toText } from '../bulk/values.ts'
-import type { Database, Sql, SqlValue } from '../database.ts'
+import { type Database, isBeforeOthers, type Sql, type SqlValue } from '../database.ts'
 import type { ProtocolSession, ProtocolTurn, TakeOptions } from '../pgwire/session-multiplexer.ts'
 import { swallowedStatementError, toAppError } from '../sql-errors.ts'
 import { type DailyCopy, dailyCopies } from './embedded-copies.ts'
@@ -131,7 +131,7 @@ function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
 
   async function transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
     refuseInside()
-    const turn = await begin()
+    const turn = await begin({ isUrgent: isBeforeOthers() })
     try {
       return await atOnce(work, turn)
     } finally {
@@ -166,7 +166,7 @@ function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
   let statementsRun = 0
   async function single<T>(run: () => Promise<T>): Promise<T> {
     refuseInside()
-    const turn = await begin()
+    const turn = await begin({ isUrgent: isBeforeOthers() })
     try {
       const result = await run()
       statementsRun++

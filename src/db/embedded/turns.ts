@@ -3,8 +3,8 @@ import { systemClock } from '../../base/clock.ts'
 import { FatalError } from '../../base/errors.ts'
 
 /*
- * Who has the one session of the embedded database. Work, such as a sync, is first. Questions wait for it and for each other, and none begins
- * between two pieces of one work; only where work never pauses, one is let in a second. A question that runs is stopped when its time is
+ * Who has the one session of the embedded database. Work, such as a sync, is first, and of that what is urgent, such as a poll. Questions wait
+ * for it and for each other, and none begins between two pieces of one work; only where work never pauses, one is let in a second. A question that runs is stopped when its time is
  * over, and when work waits for it and it has run for a second: then it begins anew afterwards, while its time lasts. All times are real,
  * whatever the clock of the program.
  */
@@ -28,6 +28,8 @@ export interface Turn {
 export interface TurnOptions {
   /** Of a question: when its time is over, as `performance.now()`. Infinite where only work ends it. */
   readonly endsAt?: number | undefined
+  /** Of work: comes before other work, and no other begins between two pieces of it. */
+  readonly isUrgent?: boolean | undefined
   /** Ends the waiting. */
   readonly signal?: AbortSignal | undefined
   /** Called when the turn is stopped. */
@@ -53,19 +55,28 @@ export type Turns = ReturnType<typeof takeTurns>
 
 /** @param interrupt cancels the statement that runs, where that is possible */
 export function takeTurns(interrupt: () => void) {
+  const urgent: Waiting[] = []
   const work: Waiting[] = []
   const questions: Waiting[] = []
   let current: Held | undefined
-  /** A piece of work has just ended: the next one of the same work may follow before anything else happens. */
-  let isPausing = false
+  /** A piece of this work has just ended: the next one of the same work may follow before anything else happens. */
+  let pausing: 'urgent' | 'work' | undefined
   let lastQuestionAt = Number.NEGATIVE_INFINITY
+
+  const isWorkWaiting = () => urgent.length + work.length > 0
 
   function next({ options }: Held): void {
     current = undefined
     if (isQuestion(options)) lastQuestionAt = performance.now()
-    if (work.length > 0) start(isTheirTurn() ? questions.shift() : work.shift())
-    else if (isQuestion(options)) start(questions.shift())
-    else pauseBeforeQuestions()
+    if (options.isUrgent) pauseAfter('urgent')
+    else if (isQuestion(options) || isWorkWaiting()) startNext()
+    else pauseAfter('work')
+  }
+
+  function startNext(): void {
+    if (current) return
+    const waiting = urgent.shift() ?? (work.length > 0 && !isTheirTurn() ? work.shift() : questions.shift())
+    waiting?.start(hold(waiting.options))
   }
 
   /** Work that never pauses, such as a first sync, lets a question in between. */
@@ -74,29 +85,30 @@ export function takeTurns(interrupt: () => void) {
     return first !== undefined && performance.now() - Math.max(first.since, lastQuestionAt) > PATIENCE
   }
 
-  function pauseBeforeQuestions(): void {
-    if (isPausing) return
-    isPausing = true
-    setImmediate(() => {
-      isPausing = false
-      if (!current) start(work.shift() ?? questions.shift())
-    })
+  function pauseAfter(ended: 'urgent' | 'work'): void {
+    if (pausing === undefined)
+      setImmediate(() => {
+        pausing = undefined
+        startNext()
+      })
+    pausing = ended
   }
 
-  const start = (waiting: Waiting | undefined): void => waiting?.start(hold(waiting.options))
+  const mayBegin = (options: TurnOptions) =>
+    options.isUrgent || pausing === undefined || (pausing === 'work' && !isQuestion(options))
 
   function hold(options: TurnOptions): Turn {
     const { stop, stopped, run, clear } = stoppable(options, interrupt)
-    const hurry = isQuestion(options) ? onceLater(PATIENCE, () => work.length > 0 && stop('preempted')) : undefined
+    const hurry = isQuestion(options) ? onceLater(PATIENCE, () => isWorkWaiting() && stop('preempted')) : undefined
     const mine: Held = { options, hurry: () => hurry?.begin() }
     current = mine
-    if (work.length > 0) mine.hurry()
+    if (isWorkWaiting()) mine.hurry()
     const end = () => {
       hurry?.cancel()
       clear()
       if (current === mine) next(mine)
     }
-    return { stopped, isAwaited: () => work.length + questions.length > 0, run, end }
+    return { stopped, isAwaited: () => isWorkWaiting() || questions.length > 0, run, end }
   }
 
   /**
@@ -104,34 +116,40 @@ export function takeTurns(interrupt: () => void) {
    * @throws FatalError with SQLSTATE 57014 when a question's time is over before its turn comes, and the reason of the signal
    */
   async function begin(options: TurnOptions = {}): Promise<Turn> {
-    const { endsAt, signal } = options
-    signal?.throwIfAborted()
-    if (!current && !(isPausing && isQuestion(options))) return hold(options)
-    const queue = isQuestion(options) ? questions : work
-    let timer = () => {}
-    let leave: (() => void) | undefined
-    try {
-      return await new Promise<Turn>((begun, refuse) => {
-        const waiting: Waiting = { options, start: begun, since: performance.now() }
-        const giveUp = (why: unknown) => {
-          const at = queue.indexOf(waiting)
-          if (at >= 0) queue.splice(at, 1)
-          refuse(why)
-        }
-        queue.push(waiting)
-        leave = () => giveUp(signal?.reason)
-        signal?.addEventListener('abort', leave, { once: true })
-        if (endsAt === undefined) current?.hurry()
-        else if (Number.isFinite(endsAt)) timer = later(endsAt - performance.now(), () => giveUp(questionTimeout()))
-        current?.options.onWait?.()
-      })
-    } finally {
-      timer()
-      if (leave) signal?.removeEventListener('abort', leave)
-    }
+    options.signal?.throwIfAborted()
+    if (!current && mayBegin(options)) return hold(options)
+    return await waitIn(isQuestion(options) ? questions : options.isUrgent ? urgent : work, options, () => {
+      if (!isQuestion(options)) current?.hurry()
+      current?.options.onWait?.()
+    })
   }
 
   return { begin }
+}
+
+/** Waits in a queue until the turn is started, its time is over or its signal is aborted. */
+async function waitIn(queue: Waiting[], options: TurnOptions, onWait: () => void): Promise<Turn> {
+  const { endsAt = Number.POSITIVE_INFINITY, signal } = options
+  let timer = () => {}
+  let leave: (() => void) | undefined
+  try {
+    return await new Promise<Turn>((start, refuse) => {
+      const waiting: Waiting = { options, start, since: performance.now() }
+      const giveUp = (why: unknown) => {
+        const at = queue.indexOf(waiting)
+        if (at >= 0) queue.splice(at, 1)
+        refuse(why)
+      }
+      queue.push(waiting)
+      leave = () => giveUp(signal?.reason)
+      signal?.addEventListener('abort', leave, { once: true })
+      if (Number.isFinite(endsAt)) timer = later(endsAt - performance.now(), () => giveUp(questionTimeout()))
+      onWait()
+    })
+  } finally {
+    timer()
+    if (leave) signal?.removeEventListener('abort', leave)
+  }
 }
 
 const isQuestion = ({ endsAt }: TurnOptions) => endsAt !== undefined

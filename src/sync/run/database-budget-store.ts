@@ -5,7 +5,7 @@ import { type BudgetState, readBudgetState } from '../../api/rate-limit/budget-s
 import { type BudgetStore, firstSegment, type Step } from '../../api/rate-limit/budget-store.ts'
 import type { Clock } from '../../base/clock.ts'
 import { RetryableError } from '../../base/errors.ts'
-import type { Database, Sql } from '../../db/database.ts'
+import { beforeOthers, type Database, type Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import { budget, routeBucket } from '../tables/state.ts'
 
@@ -47,7 +47,8 @@ export function databaseBudget(
   async function change<T>(bucket: string, step: (state: BudgetState | null) => Step<T>): Promise<T> {
     for (let tried = 1; ; tried++) {
       try {
-        return await db.transaction((sql) => changeRow(sql, bucket, step))
+        // It is brief, and others wait for the slot of each request.
+        return await beforeOthers(() => db.transaction((sql) => changeRow(sql, bucket, step)))
       } catch (error) {
         if (!(error instanceof RetryableError) || tried >= TRIES) throw error
         await clock.sleep(PAUSE)

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import PQueue from 'p-queue'
 import type { Random } from '../../base/clock.ts'
 import { messageOf, RetryableError } from '../../base/errors.ts'
+import { beforeOthers } from '../../db/database.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import { endsWork } from '../run/admission.ts'
 import type { Engine } from '../run/engine.ts'
@@ -50,7 +51,8 @@ export async function runSchedule(engine: Engine, options: ScheduleOptions): Pro
   await Promise.all(
     options.scheduled.map((one) => {
       const { resource } = one
-      const run = () => runResource(resource, engine, optionsOf(one, options, engine.clock.now()))
+      const start = () => runResource(resource, engine, optionsOf(one, options, engine.clock.now()))
+      const run = resource.lane === 'live' ? () => beforeOthers(start) : start
       if (resource.lane === 'live' || isWorklist(resource)) return runWhenDue(engine, one, options, run)
       const inTurn = async () => (options.stopping.aborted ? skippedResult(resource.name) : await run())
       return runWhenDue(engine, one, options, () => refreshes.add(inTurn))
