@@ -21,6 +21,7 @@ export function chosenPart(value = process.env.WYNNSYNC_TEST_PART || 'all'): Par
 /** Test files that the quick part leaves out: each takes long, and what it holds is held by a cheaper one as well. */
 export const slow: readonly string[] = [
   'analytics/any-settings.test.ts',
+  'analytics/extremes.test.ts',
   'analytics/report-browser.test.ts',
   'analytics/true-content.test.ts',
   'analytics/true-game.test.ts',

@@ -1,6 +1,6 @@
 create or replace view analytics.guild_member as
 select member.guild_uuid, member.player_uuid, member.username, member.rank, member.joined as joined_at,
-       contributed.value::bigint as contributed,
+       case when abs(contributed.value) <= 2 ^ 53 then contributed.value::bigint end as contributed,
        case when not 'onlineStatus' = any(rules.names) then presence.online end as online, rules.names as restricted,
        case when not 'onlineStatus' = any(rules.names) then presence.server end as server,
        case when not 'onlineStatus' = any(rules.names) then presence.last_join end as last_join, member.valid_from as since,

@@ -3,7 +3,7 @@ returns table (player_uuid uuid, username text, rank text, contributed bigint, s
 language sql stable parallel safe set jit = off
 begin atomic
   select member.player_uuid, member.username, member.rank,
-         case when member.is_answered then coalesce(rise.gained, 0)::bigint end,
+         case when member.is_answered and abs(coalesce(rise.gained, 0)) <= 2 ^ 53 then coalesce(rise.gained, 0)::bigint end,
          (coalesce(rise.gained, 0) / nullif(sum(rise.gained) over (), 0))::real,
          rank() over (order by coalesce(rise.gained, 0) desc)::int,
          case when member.is_answered then coalesce(rise.quality, 'exact') else 'unknown' end

@@ -28,8 +28,11 @@ function checkOf(column: AnyPgColumn, longest: number): ValueCheck {
     case 'PgBigInt53':
       return requiring('a whole number below 2^53', Number.isSafeInteger)
     case 'PgDoublePrecision':
-      // Sums of larger numbers leave the range of the type, and queries over them would fail.
-      return requiring('a number below 1e100', (value) => Math.abs(Number(value)) < 1e100 && typeof value === 'number')
+      // What is larger is not exact, and queries that count with it as a whole number would fail.
+      return requiring(
+        'a number up to 2^53',
+        (value) => typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER,
+      )
     case 'PgReal':
       return requiring('a number of 32 bits', isReal)
     case 'PgText':
