@@ -140,9 +140,9 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
     ])
   })
 
-  test('takes back a start that was still to come once two responses, a cache window apart, announce a later one', async () => {
+  test('takes back a start that was still to come once two responses, a cache window apart, announce another one or none', async () => {
     const start = (hour: number) => `2026-06-01T${hour}:00:00+00:00`
-    const moved = (body: string, at: string) => world.sync(worldEvents, [event(body)], at)
+    const moved = (body: string | null, at: string) => world.sync(worldEvents, [event(body)], at)
     const starts = () => world.rows('select starts_at, announced_at from game.world_event_occurrence order by 1')
     await moved(start(14), '10:00')
     await moved(start(16), '10:05')
@@ -157,16 +157,45 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
     expect(await starts()).toHaveLength(2)
     await moved(start(16), '10:20')
     expect(await starts()).toEqual([['16:00', '10:05']])
-    // An earlier one says nothing of a later one, and a later one nothing of one that has begun.
-    for (const at of ['11:00', '11:05', '11:10']) await moved(start(15), at)
+    // It is the next one: an earlier one shows that the later one was moved, and a later one nothing of one that has begun.
+    await moved(start(15), '11:00')
+    expect(await starts()).toHaveLength(2)
+    for (const at of ['11:05', '11:10']) await moved(start(15), at)
+    expect(await starts()).toEqual([['15:00', '11:00']])
     for (const at of ['15:01', '15:06', '15:11']) await moved(start(18), at)
     expect(await starts()).toEqual([
       ['15:00', '11:00'],
       ['18:00', '15:01'],
     ])
-    // No announcement says nothing.
-    for (const at of ['15:20', '15:30', '15:40']) await world.sync(worldEvents, [event(null)], at)
+    // Without the field nothing is known, and an event that is about to begin may be announced no more.
+    const { schedule: _none, ...withoutField } = event(null)
+    for (const at of ['15:20', '15:30', '15:40']) await world.sync(worldEvents, [withoutField], at)
+    for (const at of ['17:51', '17:55', '17:59']) await moved(null, at)
     expect(await starts()).toHaveLength(2)
+    await moved(start(20), '18:05')
+    await moved(null, '18:10')
+    await moved(start(20), '18:15')
+    await moved(null, '18:20')
+    expect(await starts()).toEqual([
+      ['15:00', '11:00'],
+      ['18:00', '15:01'],
+      ['20:00', '18:05'],
+    ])
+    await moved(null, '18:25')
+    expect(await starts()).toEqual([
+      ['15:00', '11:00'],
+      ['18:00', '15:01'],
+    ])
+  })
+
+  test('takes back the next start of an event that is gone', async () => {
+    const other = event(null, { internalName: 'ffffffff' })
+    const starts = () => world.rows('select starts_at from game.world_event_occurrence')
+    await world.sync(worldEvents, [event('2026-06-01T14:00:00+00:00'), other], '10:00')
+    await world.sync(worldEvents, [other], '10:05')
+    expect(await starts()).toEqual([['14:00']])
+    await world.sync(worldEvents, [other], '10:10')
+    expect(await starts()).toEqual([])
   })
 
   test('loads an event of which a field cannot be read, without that field', async () => {

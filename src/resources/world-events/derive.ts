@@ -1,6 +1,9 @@
 import type { Sql } from '../../db/database.ts'
 import type { Answered } from '../../sync/declare/resource.ts'
 
+/** The fact of an event that is said to have no next start. */
+export const notScheduled = 'none'
+
 /** Events come round within hours or days, so a date of another year is not their next start. */
 const isNear = `starts_at between $3::timestamptz - interval '31 days' and $3::timestamptz + interval '366 days'`
 
@@ -9,8 +12,12 @@ const isNear = `starts_at between $3::timestamptz - interval '31 days' and $3::t
  * occurrences are new.
  */
 export async function deriveOccurrences(sql: Sql, { at, recordFacts, corroborate }: Answered): Promise<number> {
-  const announced = [...recordFacts].filter(([, schedule]) => typeof schedule === 'string')
-  const params = [announced.map(([name]) => name), announced.map(([, schedule]) => schedule), at]
+  const shown = [...recordFacts].filter(([, schedule]) => typeof schedule === 'string')
+  const params = [
+    shown.map(([name]) => name),
+    shown.map(([, schedule]) => (schedule === notScheduled ? null : schedule)),
+    at,
+  ]
   const added = await sql.query(
     `insert into game.world_event_occurrence (internal_name, starts_at, announced_at)
      select internal_name, starts_at, $3 from unnest($1::text[], $2::timestamptz[]) as sent(internal_name, starts_at)
@@ -19,12 +26,15 @@ export async function deriveOccurrences(sql: Sql, { at, recordFacts, corroborate
      returning 1`,
     params,
   )
-  // The API sends the next start of an event: one before it, which was still to come, was moved or never right.
+  // The API sends the next start of an event, or none: another one that was still to come was moved or never right.
   const skipped = await sql.query<{ key: string; name: string; start: string }>(
     `select name || '/' || extract(epoch from known.starts_at) as key, name, known.starts_at::text as start
        from unnest($1::text[], $2::timestamptz[]) as sent(name, starts_at)
-       join game.world_event_occurrence known on known.internal_name = name and known.starts_at > $3 and known.starts_at < sent.starts_at
-      where sent.${isNear}`,
+       join game.world_event_occurrence known
+         on known.internal_name = name and known.starts_at <> coalesce(sent.starts_at, '-infinity')
+        -- About to begin, it may be announced no more.
+        and known.starts_at > $3::timestamptz + case when sent.starts_at is null then interval '10 minutes' else '0' end
+      where sent.starts_at is null or sent.${isNear}`,
     params,
   )
   const confirmed = await corroborate(
@@ -39,6 +49,13 @@ export async function deriveOccurrences(sql: Sql, { at, recordFacts, corroborate
         where known.internal_name = name and known.starts_at = gone.start`,
       [over.map(({ name }) => name), over.map(({ start }) => start)],
     )
+  // An event that is gone starts no more.
+  await sql.query(
+    `delete from game.world_event_occurrence known
+      where known.starts_at > $1 and not exists (select from game.world_event event
+             where event.internal_name = known.internal_name and event.valid_until = 'infinity')`,
+    [at],
+  )
   return added.length
 }
 

@@ -5,7 +5,7 @@ import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { requirementRows } from '../map-content.ts'
 import { hasFields, joinLists, knownBy, oneRequest, textField } from '../record.ts'
-import { deriveOccurrences, giveUpOccurrences } from './derive.ts'
+import { deriveOccurrences, giveUpOccurrences, notScheduled } from './derive.ts'
 import { worldEventHistory, worldEventOccurrence } from './tables.ts'
 
 /** World events and when they happen: `GET /map/world-events` (API reference 8). */
@@ -56,7 +56,7 @@ function normalizeWorldEvent(record: unknown): Normalized<typeof worldEventHisto
       })),
       requirements: requirementRows(requirements),
     },
-    // What no calendar has would fail the statement that all others are in.
-    ...(isInstant(schedule) ? { facts: schedule as string } : {}),
+    // Of an event without the field nothing is known; what no calendar has would fail the statement that all others are in.
+    ...(schedule === null ? { facts: notScheduled } : isInstant(schedule) ? { facts: schedule as string } : {}),
   }
 }

@@ -30,7 +30,7 @@ export type ClaimKind =
   | 'shrunken'
   /** A response about a key that contradicts itself, such as a total that differs from the list: it is loaded in part. */
   | 'flawed'
-  /** An announced start that a later one passes over: it is taken back. */
+  /** An announced start, still to come, is announced no more: it is taken back. */
   | 'skipped'
   /** A place of a leaderboard that a board lacks: it is empty. */
   | 'empty place'
