@@ -29,7 +29,7 @@ async function open(dataDir: string, shares?: Shares, waitMs = 0): Promise<Datab
 
 const emptyFolder = () => testDataDir({ migrated: false })
 
-/** A process that holds the folder until it is killed, and has a table with a row. */
+/** A process that holds the folder until it is killed or told to end, and has a table with a row. */
 async function holdingProcess(dataDir: string, statement: string) {
   const module = (name: string) => JSON.stringify(new URL(`../../dist/${name}`, import.meta.url).href)
   const program = `
@@ -38,6 +38,7 @@ async function holdingProcess(dataDir: string, statement: string) {
     const db = await openShared(${JSON.stringify(dataDir)}, { clock, random: Math.random, thread: new URL(${JSON.stringify(thread.href)}) })
     await db.query(${JSON.stringify(statement)})
     console.log('up')
+    process.once('SIGTERM', () => db.close().then(() => process.exit(0)))
     setInterval(() => {}, 1000)`
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -45,6 +46,7 @@ async function holdingProcess(dataDir: string, statement: string) {
   onTestFinished(() => void child.kill('SIGKILL'))
   await once(child.stdout, 'data')
   return {
+    end: () => void child.kill('SIGTERM'),
     kill: async () => {
       const ended = once(child, 'exit')
       child.kill('SIGKILL')
@@ -122,6 +124,54 @@ describe('processes with one data folder', () => {
     await working
     expect(await others[1].values('select count(*) from t')).toEqual([[40]])
     expect(await others[1].tryLock('a')).toBeNull()
+  })
+
+  test('go on with what the holder had not begun when it ended in order', async () => {
+    const dataDir = await emptyFolder()
+    const holder = await open(dataDir)
+    await holder.query('create table t (id int)')
+    const others = [await open(dataDir, 'writes', 20_000), await open(dataDir, 'writes', 20_000)] as const
+    const working = Promise.all(
+      others.map(async (db, index) => {
+        for (let at = 0; at < 40; at++) {
+          if (at % 2 === 0) await db.query('insert into t values ($1)', [100 * index + at])
+          else await db.copy('public.t', ['id'], [[100 * index + at]])
+        }
+      }),
+    )
+    await clock.sleep(20)
+    await holder.close()
+    await working
+    expect(await others[1].values('select count(*), count(distinct id) from t')).toEqual([[80, 80]])
+  })
+
+  test('go on after the holder ended while this process was busy', async () => {
+    const dataDir = await emptyFolder()
+    const holder = await holdingProcess(dataDir, 'create table t (id int)')
+    const writer = await open(dataDir, 'writes', 20_000)
+    await writer.query('insert into t values (1)')
+    holder.end()
+    // As parsing a long response does: nothing of what the holder says is read meanwhile.
+    const until = performance.now() + 1500
+    while (performance.now() < until);
+    await writer.query('insert into t values (2)')
+    expect(await writer.values('select id from t order by id')).toEqual([[1], [2]])
+  })
+
+  test('end a long transaction although the holder has nothing left to do', async () => {
+    const dataDir = await emptyFolder()
+    const holder = await open(dataDir)
+    await holder.query('create table t (id int)')
+    const writer = await open(dataDir, 'writes', 20_000)
+    const working = writer.transaction(async (sql) => {
+      await sql.query('insert into t values (1)')
+      await clock.sleep(4000)
+      await sql.query('insert into t values (2)')
+    })
+    await clock.sleep(100)
+    await holder.close()
+    await working
+    expect(await writer.values('select count(*) from t')).toEqual([[2]])
   })
 
   test('lose nothing that was committed when the holder is killed, and say so of what was open', async () => {

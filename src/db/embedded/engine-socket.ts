@@ -2,7 +2,17 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { codeOf, FatalError, RetryableError } from '../../base/errors.ts'
 import type { Lock } from '../database.ts'
-import { FRAME, FRAMES, LOCK, MessageReader, messageOf, UNLOCK, WORK } from '../pgwire/messages.ts'
+import {
+  ENDED_AT_ONCE,
+  ENDED_IN_ORDER,
+  FRAME,
+  FRAMES,
+  LOCK,
+  MessageReader,
+  messageOf,
+  UNLOCK,
+  WORK,
+} from '../pgwire/messages.ts'
 import { inOrder, RemoteEngine } from './remote-engine.ts'
 
 interface Waiting {
@@ -23,6 +33,7 @@ export class SocketEngine extends RemoteEngine {
   #key: Buffer | undefined
   #isCancelling = false
   #failure: Error | undefined
+  #isUncertain = true
 
   /**
    * @param isWork whether its transactions may write, and come before questions
@@ -58,6 +69,14 @@ export class SocketEngine extends RemoteEngine {
   /** Whether the other process has ended, or ended this connection. */
   get isLost(): boolean {
     return this.#failure !== undefined
+  }
+
+  /**
+   * Of a lost one: whether the message that was not answered may have been run. Not where the other process ended in order, which
+   * begins nothing more, nor where the message did not reach it.
+   */
+  get isUncertain(): boolean {
+    return this.#isUncertain
   }
 
   override async exchange(messages: readonly Uint8Array[], blob?: Uint8Array): Promise<Uint8Array> {
@@ -100,7 +119,10 @@ export class SocketEngine extends RemoteEngine {
     this.#socket.ref()
     return await new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject })
-      for (const message of messages) this.#socket.write(message)
+      const unsent = (error?: Error | null) => {
+        if (error && this.#waiting.length <= 1) this.#isUncertain = false
+      }
+      for (const message of messages) this.#socket.write(message, unsent)
     })
   }
 
@@ -110,7 +132,7 @@ export class SocketEngine extends RemoteEngine {
       const letter = String.fromCharCode(message[0] ?? 0)
       const body = message.subarray(5)
       if (letter === FRAME) this.#waiting.shift()?.resolve(body)
-      else if (letter === 'E') this.#fail(lossOf(body))
+      else if (letter === 'E') this.#lose(body)
       else if (letter === 'K') this.#key = Buffer.from(body)
       else if (letter === 'Z') {
         this.#opening?.resolve(body)
@@ -121,6 +143,13 @@ export class SocketEngine extends RemoteEngine {
     if (this.#waiting.length === 0 && !this.#opening) this.#socket.unref()
   }
 
+  /** The other process ends the connection, and says why. */
+  #lose(body: Buffer): void {
+    const { sqlState, message } = reasonOf(body)
+    if (sqlState === ENDED_IN_ORDER) this.#isUncertain = false
+    this.#fail(lossOf(sqlState, message))
+  }
+
   #fail(error: Error): void {
     this.#failure ??= error
     this.#opening?.reject(error)
@@ -128,17 +157,20 @@ export class SocketEngine extends RemoteEngine {
   }
 }
 
-/** The reason that the other process gave when it ended the connection. */
-function lossOf(body: Buffer): Error {
+function reasonOf(body: Buffer): { sqlState: string | undefined; message: string } {
   const fields = new Map(
     body
       .toString('utf8')
       .split('\0')
       .map((field) => [field.slice(0, 1), field.slice(1)]),
   )
-  const [sqlState, message = ''] = [fields.get('C'), fields.get('M')]
+  return { sqlState: fields.get('C'), message: fields.get('M') ?? '' }
+}
+
+function lossOf(sqlState: string | undefined, message: string): Error {
   if (sqlState === '57014') return new FatalError(message, { context: { sqlState } })
-  return sqlState === '57P01' ? holderEnded() : new RetryableError(message, { context: { sqlState } })
+  const hasEnded = sqlState === ENDED_IN_ORDER || sqlState === ENDED_AT_ONCE
+  return hasEnded ? holderEnded() : new RetryableError(message, { context: { sqlState } })
 }
 
 function holderEnded(): RetryableError {

@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as immediate } from 'node:timers/promises'
 import type { Random } from '../../base/clock.ts'
 import { RetryableError } from '../../base/errors.ts'
 import { createFolder } from '../../base/private-folder.ts'
@@ -24,8 +25,9 @@ const LIMIT = 60_000
 const LOOK_EVERY = 100
 /** How soon a process says that it waits for an answer of the holder, ms; one that needs the folder says it at once. */
 const SAY_AFTER = 500
-/** How long the holder waits, when it ends, for a transaction of another process, ms. */
-const END_WITHIN = 3000
+/** How long the holder waits, when it ends, for a transaction of another process, ms; and when a signal ends it. */
+const END_WITHIN = 60_000
+const STOP_WITHIN = 3000
 /** Bytes of the path of a socket, which is short on every system. */
 const LONGEST_PATH = 100
 
@@ -43,6 +45,8 @@ export interface SharedOptions extends EmbeddedOptions {
 interface Open {
   readonly db: Database
   isLost(): boolean
+  /** Of a lost one: whether what it did not answer may have been done all the same. */
+  isUncertain(): boolean
 }
 
 /**
@@ -54,13 +58,13 @@ export async function openShared(dataDir: string, options: SharedOptions): Promi
   const reads = options.shares === 'reads'
 
   /** Runs work; again where the connection was lost and nothing can have been written. */
-  async function use<T>(work: (db: Database) => Promise<T>, mayRepeat: () => boolean): Promise<T> {
+  async function use<T>(work: (db: Database) => Promise<T>, mayRepeat: (isUncertain: boolean) => boolean): Promise<T> {
     for (;;) {
-      const { db, isLost } = await live()
+      const { db, isLost, isUncertain } = await live()
       try {
         return await work(db)
       } catch (error) {
-        if (!isLost() || isClosed() || !mayRepeat() || sqlState(error) === '57014') throw error
+        if (!isLost() || isClosed() || !mayRepeat(isUncertain()) || sqlState(error) === '57014') throw error
       }
     }
   }
@@ -71,18 +75,24 @@ export async function openShared(dataDir: string, options: SharedOptions): Promi
     query: (...given) =>
       use(
         (db) => db.query(...given),
-        () => reads,
+        (isUncertain) => reads || !isUncertain,
       ),
     values: (...given) =>
       use(
         (db) => db.values(...given),
-        () => reads,
+        (isUncertain) => reads || !isUncertain,
       ),
-    copy: (...given) =>
-      use(
-        (db) => db.copy(...given),
-        () => false,
-      ),
+    copy: (table, columns, rows) => {
+      let hasBegun = false
+      const begun = function* () {
+        hasBegun = true
+        yield* rows
+      }
+      return use(
+        (db) => db.copy(table, columns, begun()),
+        () => !hasBegun,
+      )
+    },
     transaction: (work, limits = {}) => {
       let hasBegun = false
       const begun = (sql: Sql) => {
@@ -157,7 +167,7 @@ async function acquire(dataDir: string, options: SharedOptions): Promise<Open> {
   for (;;) {
     try {
       const db = await openEmbedded(dataDir, { ...options, waitMs: 0 })
-      return { db: await served(db, dataDir, options), isLost: () => false }
+      return { db: await served(db, dataDir, options), isLost: () => false, isUncertain: () => true }
     } catch (error) {
       if (!(error instanceof RetryableError)) throw error
       const connected = shares && (await connectTo(dataDir, shares === 'writes'))
@@ -179,7 +189,7 @@ async function connectTo(dataDir: string, isWork: boolean): Promise<Open | undef
   if (path === undefined) return undefined
   try {
     const engine = await SocketEngine.open(path, isWork)
-    return { db: databaseOn(engine, dataDir), isLost: () => engine.isLost }
+    return { db: databaseOn(engine, dataDir), isLost: () => engine.isLost, isUncertain: () => engine.isUncertain }
   } catch (error) {
     // It has ended just now.
     if (isUnanswered(error) || error instanceof RetryableError) return undefined
@@ -188,7 +198,11 @@ async function connectTo(dataDir: string, isWork: boolean): Promise<Open | undef
 }
 
 /** Lets other processes reach the database until it is closed. */
-async function served(db: EmbeddedDatabase, dataDir: string, { clock, random }: SharedOptions): Promise<Database> {
+async function served(
+  db: EmbeddedDatabase,
+  dataDir: string,
+  { clock, random, stopWaiting }: SharedOptions,
+): Promise<Database> {
   const path = socketPath(dataDir)
   if (path === undefined || random === undefined) return db
   // Of a process that was killed; the folder is held by this one.
@@ -202,10 +216,11 @@ async function served(db: EmbeddedDatabase, dataDir: string, { clock, random }: 
     close: async () => {
       // No transaction of another process is open then, and none begins.
       const none = async () => undefined
-      const last = await db
-        .take({ isWork: true, signal: AbortSignal.timeout(END_WITHIN), onStop: none, onWait: none, restore: none })
-        .catch(none)
-      await server.close()
+      const signal = AbortSignal.timeout(stopWaiting?.aborted ? STOP_WITHIN : END_WITHIN)
+      const last = await db.take({ isWork: true, signal, onStop: none, onWait: none, restore: none }).catch(none)
+      // What was answered is on its way by then.
+      await immediate()
+      await server.close(last !== undefined)
       await last?.end()
       await db.close()
     },

@@ -16,6 +16,10 @@ export const FRAME = 'w'
 export const LOCK = 'L'
 export const UNLOCK = 'U'
 
+/** SQLSTATEs with which the process ends a connection: what it had not answered was never begun; it may have been. */
+export const ENDED_IN_ORDER = '57P01'
+export const ENDED_AT_ONCE = '57P02'
+
 /** What a connection begins with. */
 export type Opening =
   | { readonly kind: 'start'; readonly parameters: ReadonlyMap<string, string> }

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import { cannotListen } from '../../base/errors.ts'
 import type { Database } from '../database.ts'
 import { type Connections, serveConnection } from './client-connection.ts'
-import { errorMessage } from './messages.ts'
+import { ENDED_AT_ONCE, ENDED_IN_ORDER, errorMessage } from './messages.ts'
 import { verifierOf } from './scram.ts'
 import { multiplexSession, type ProtocolSession } from './session-multiplexer.ts'
 
@@ -26,7 +26,7 @@ const REPORTED = [
   'TimeZone',
 ].concat(['integer_datetimes', 'standard_conforming_strings', 'default_transaction_read_only'])
 
-const SHUTDOWN = errorMessage('FATAL', '57P01', 'the server is shutting down')
+const SHUTDOWN = 'the server is shutting down'
 
 /** How long a client has to receive the last message, in ms. */
 const CLOSE_TIMEOUT_MS = 500
@@ -62,14 +62,15 @@ export async function serveWire(engine: ProtocolSession, { host, port, ...option
 }
 
 /**
- * The same on a socket of the file system, which only its owner may connect to.
+ * The same on a socket of the file system, which only its owner may connect to. `close` gets whether everything that clients asked for
+ * is answered or will never begin.
  * @throws the system's error
  */
 export async function serveSocket(
   engine: ProtocolSession,
   path: string,
   options: SessionOptions,
-): Promise<{ close(): Promise<void> }> {
+): Promise<{ close(isInOrder: boolean): Promise<void> }> {
   const { server, close } = await wireServer(engine, options)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -104,9 +105,10 @@ async function wireServer(engine: ProtocolSession, { clock, random, password, li
     count++
     void serveConnection(socket, count, connections)
   })
-  const close = async () => {
+  const close = async (isInOrder = true) => {
     const closed = new Promise((resolve) => server.close(resolve))
-    for (const { client } of connections.open.values()) client.disconnect(SHUTDOWN)
+    const last = errorMessage('FATAL', isInOrder ? ENDED_IN_ORDER : ENDED_AT_ONCE, SHUTDOWN)
+    for (const { client } of connections.open.values()) client.disconnect(last)
     await Promise.race([closed, clock.sleep(CLOSE_TIMEOUT_MS)])
     for (const socket of sockets) socket.destroy()
     await closed
