@@ -30,7 +30,7 @@ const leastTotal = 0.9
 export function recordsOf(
   { total, players }: OnlineList,
   redacted?: Pick<RedactedCounts, 'worlds'>,
-): Pick<Extraction, 'records' | 'complete' | 'validationError'> & { readonly facts: OnlineFacts } {
+): Pick<Extraction, 'records' | 'complete' | 'lacks' | 'validationError'> & { readonly facts: OnlineFacts } {
   const { worldOf, unread, misfits } = readPlayers(players)
   const removed = Object.entries(redacted?.worlds ?? {}).flatMap(([world, count]) =>
     Array.from({ length: count }, () => world || null),
@@ -45,11 +45,13 @@ export function recordsOf(
   const isCredible = isInteger && total >= 0 && total >= leastTotal * listed
   if (isInteger && !isCredible) records.push({ total })
   const sorted = [...worldOf].sort(([a], [b]) => (a < b ? -1 : 1))
+  const nowhere = [...worldOf.values(), ...unnamed].filter((world) => world === null).length
   const isUseless = unread.length > Math.max(1, unreadShare * listed)
   return {
     records,
     // A world that is not named may have the players without a world: nothing shows that it is down.
-    complete: sorted.every(([, world]) => world !== null) && !unnamed.includes(null),
+    complete: nowhere === 0,
+    ...(nowhere > 0 ? { lacks: `${nowhere} of ${listed} listed players have no world` } : {}),
     ...(isUseless ? { validationError: `${unread.length} of ${listed} listed players have no uuid` } : {}),
     facts: {
       total: isCredible ? total : null,
