@@ -9,6 +9,7 @@ export async function exampleValues(sql: Sql): Promise<ExampleValues> {
   const [found] = await sql.query<Record<string, string | null>>(
     `select held.territory, held.guild_uuid::text as guild, held.guild_uuid::text as entity, held.guild_prefix,
             (select internal_name from analytics.item limit 1) as internal_name,
+            (select internal_name from analytics.recipe limit 1) as recipe,
             (select material_1 from analytics.recipe where material_1 is not null limit 1) as material,
             (select min(world collate "C") from analytics.world) as world,
             (select max(season)::text from analytics.season) as season,
@@ -23,9 +24,16 @@ export async function exampleValues(sql: Sql): Promise<ExampleValues> {
 /** The question as it can be asked in one line of a shell; what the database has none of is a placeholder. */
 export function exampleOf({ kind, parameters, ...question }: Question, values: ExampleValues): string {
   const asked = ['wynnsync query', question.name]
-  if (kind === 'function') asked.push(...parameters.flatMap((parameter) => wordOf(parameter, values)))
-  else asked.push(wordFor(nameColumn(question)?.name ?? '', values) ?? '')
+  const known = valuesOf(question, values)
+  if (kind === 'function') asked.push(...parameters.flatMap((parameter) => wordOf(parameter, known)))
+  else asked.push(wordFor(nameColumn(question)?.name ?? '', known) ?? '')
   return asked.join(' ').trim()
+}
+
+/** What a question may be asked for: recipes have a name of the same kind as items. */
+export function valuesOf({ name }: Pick<Question, 'name'>, values: ExampleValues): ExampleValues {
+  const isOfRecipes = /^recipe(_at|_change)?$/.test(name)
+  return isOfRecipes ? { ...values, internal_name: values.recipe ?? null } : values
 }
 
 /** Without both of its ends, an interval is the last seven days. */
@@ -38,7 +46,7 @@ function wordOf({ name, optional }: Parameter, values: ExampleValues): string[] 
 
 /** What a person may write for a parameter or column; undefined for one that no example has. */
 function wordFor(name: string, values: ExampleValues): string | undefined {
-  if (/^player(_uuid)?$/.test(name)) return 'PlayerName'
+  if (/^player(_uuid)?$/.test(name)) return '<player>'
   if (name === 'at') return 'yesterday'
   const isGuild = /^(guild(_uuid)?|entity)$/.test(name)
   const value = isGuild ? values.guild_prefix : values[name]

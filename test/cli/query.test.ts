@@ -65,13 +65,17 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
       (one: { internal_name: string }) => one.internal_name,
     )
     expect(known).toContain(shown.replaceAll('"', ''))
-    expect((await query('--list')).out).not.toMatch(/Ash Plank|GLD|WC1|Ragged Coast/)
+    // A recipe is not called like an item.
+    const { out: list } = await query('--list')
+    for (const name of ['recipe', 'recipe_change']) expect(list).toMatch(new RegExp(`^ {2}${name} Boots1-3  `, 'm'))
+    expect(list).toMatch(/^ {2}recipe_at Boots1-3 yesterday {2}/m)
+    expect(list).not.toMatch(/Ash Plank|GLD|WC1|Ragged Coast|PlayerName/)
     expect(out).toMatch(/^changed_at +timestamp with time zone +\S/m)
     expect(out).toMatch(/^from: (?:.*, )?game\.field_change/m)
     const playtime = jsonSchemas['query-explain'].parse(
       JSON.parse((await query('player_playtime', '--explain', '--json')).out),
     )
-    expect(playtime).toMatchObject({ kind: 'function', example: 'wynnsync query player_playtime PlayerName' })
+    expect(playtime).toMatchObject({ kind: 'function', example: 'wynnsync query player_playtime <player>' })
     expect((await query('player_session', '--explain')).out).toMatch(
       /^seconds_estimate +double precision +From login_/m,
     )
