@@ -267,7 +267,7 @@ comment on table sync.guard_action is 'Each time a guard rejected or ignored a r
 comment on column sync.guard_action.at is 'When, by the clock of this machine.';
 comment on column sync.guard_action.resource is 'The resource, such as items.';
 comment on column sync.guard_action.key is 'The key. NULL: the whole response.';
-comment on column sync.guard_action.guard is 'staleness, plausibility, clock, absence, zero-glitch, walk, mass-refusal, mass-restriction or credential.';
+comment on column sync.guard_action.guard is 'staleness, plausibility, clock (whose clock dated the response, or an instant that cannot be), header (an age that a response cannot have), absence, zero-glitch, walk, mass-refusal, mass-restriction or credential.';
 comment on column sync.guard_action.action is 'What the guard did: rejected, ignored, accepted, accepted after agreement, given up, withdrawn, stopped, pending or tombstoned. NULL: a row from before this column existed.';
 comment on column sync.guard_action.reason is 'What was found and what was done.';
 comment on column sync.guard_action.run_id is 'The run: run_id in sync.run.';
@@ -286,9 +286,3 @@ comment on column sync.route_bucket.account is 'Which server and credential, as 
 comment on column sync.route_bucket.route is 'The path as a template, /guild/uuid/{uuid}.';
 comment on column sync.route_bucket.bucket is 'The bucket that its last response named.';
 comment on column sync.route_bucket.learned_at is 'When a response named it, by the clock of this machine.';
-
-comment on table sync.tombstone is 'The latest version of each key that ended because responses lacked it, and the response that confirmed this: when that one is given up for its clock, the version goes on. Of the last month.';
-comment on column sync.tombstone.resource is 'The resource, or the resource and its history, such as guilds/members.';
-comment on column sync.tombstone.key is 'Natural key of the entity; several columns are joined by a slash.';
-comment on column sync.tombstone.valid_until is 'valid_until of the version: observed_at of the first response that lacked the key.';
-comment on column sync.tombstone.confirmed_at is 'observed_at of the response that ended it.';

@@ -1,6 +1,6 @@
 import { RetryableError } from '../base/errors.ts'
 import { BadRequest } from './errors.ts'
-import { clockError } from './http/response-headers.ts'
+import { type Dates, joinDates } from './http/response-headers.ts'
 import type { Listing } from './read-listing.ts'
 import type { ApiResponse } from './response.ts'
 
@@ -14,7 +14,7 @@ export interface WalkProgress {
 }
 
 /** The result of reading a listing from its first page to its last. */
-export interface Walk {
+export interface Walk extends Dates {
   /** In the order they came; records with the same key are all kept. */
   readonly records: unknown[]
   /** True when everything came: distinct keys equal the server's own count, or one body held everything. */
@@ -25,14 +25,8 @@ export interface Walk {
   /** Responses received, those of abandoned attempts included. */
   readonly requests: number
   readonly restarts: number
-  /** The instant of the oldest page; ms since the epoch. */
-  readonly observedFrom: number
-  /** The instant of the newest page; ms since the epoch. */
-  readonly observedAt: number
   /** When the last of the pages expires; ms since the epoch, or null when unknown. */
   readonly expiresAt: number | null
-  /** Why the instant of a page cannot be right, by its own `Date` header; undefined when all agree. */
-  readonly clockError: string | undefined
   /** Why the walk ended before its last page: a listing that goes on without records; undefined when it did not. */
   readonly validationError?: string | undefined
   /** Body bytes as they travelled, abandoned attempts included. */
@@ -183,15 +177,7 @@ function distinctKeys(records: readonly unknown[], keyOf: (record: unknown) => s
   return keys.size + unreadable
 }
 
-function instants(
-  pages: readonly ApiResponse<Listing>[],
-): Pick<Walk, 'observedFrom' | 'observedAt' | 'expiresAt' | 'clockError'> {
-  const observed = pages.map((page) => page.observedAt)
+function instants(pages: readonly ApiResponse<Listing>[]): Dates & Pick<Walk, 'expiresAt'> {
   const expiries = pages.flatMap((page) => (page.expiresAt === null ? [] : [page.expiresAt]))
-  return {
-    observedFrom: Math.min(...observed),
-    observedAt: Math.max(...observed),
-    expiresAt: expiries.length > 0 ? Math.max(...expiries) : null,
-    clockError: pages.flatMap((page) => clockError(page.headers) ?? [])[0],
-  }
+  return { ...joinDates(pages), expiresAt: expiries.length > 0 ? Math.max(...expiries) : null }
 }

@@ -1,22 +1,21 @@
 import type { Outcome } from './http/outcome.ts'
 import {
+  type Dates,
+  datesOf,
   describeRateLimit,
   expiresAt,
   type Headers,
   maxAge,
-  observedAt,
   type RateLimit,
 } from './http/response-headers.ts'
 
 /** One accepted response of the API: its body, the instant it speaks for, and what it cost. */
-export interface ApiResponse<T> {
+export interface ApiResponse<T> extends Dates {
   readonly body: T
   readonly status: number
   readonly headers: Headers
   /** When the headers arrived, by the injected clock; ms since the epoch. */
   readonly receivedAt: number
-  /** The instant the response speaks for, in the server's time; ms since the epoch. See `observedAt`. */
-  readonly observedAt: number
   /** Until when another request brings the same copy, in the server's time; ms since the epoch. Null when not known. */
   readonly expiresAt: number | null
   /** For how long the service keeps one copy of this route, in seconds. Null when not known. */
@@ -37,7 +36,7 @@ export function toApiResponse(outcome: Outcome, attempts: number): ApiResponse<u
     status: status ?? 0,
     headers,
     receivedAt,
-    observedAt: observedAt(headers, receivedAt),
+    ...datesOf(headers, receivedAt),
     expiresAt: expiresAt(headers),
     maxAge: maxAge(headers),
     rateLimit: describeRateLimit(headers, receivedAt),

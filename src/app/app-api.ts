@@ -109,7 +109,15 @@ export function engineOf(
   { accept = false, admission }: { readonly accept?: boolean; readonly admission?: Admission } = {},
 ): Engine {
   const { plausibleShare, plausibleShares, absences, shrunkenHours, zeroShare } = app.config
-  const guards = { plausibleShare, plausibleShares, absences, shrunkenHours, zeroShare, accept }
+  const guards = {
+    plausibleShare,
+    plausibleShares,
+    absences,
+    shrunkenHours,
+    zeroShare,
+    clock: app.config.trustedClock,
+    accept,
+  }
   return {
     db,
     // Lists of keys, too, come from responses.

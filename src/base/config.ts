@@ -214,6 +214,8 @@ function configOf(values: z.infer<typeof settings>, folder: string) {
     zeroShare: values.WYNNSYNC_ZERO_SHARE,
     absences: values.WYNNSYNC_ABSENCES,
     shrunkenHours: values.WYNNSYNC_SHRUNKEN_HOURS,
+    /** Whose clock dates responses. */
+    trustedClock: values.WYNNSYNC_CLOCK,
     /** Combat levels for which rewards are asked for, too. */
     levels: values.WYNNSYNC_LEVELS,
     privacy: values.WYNNSYNC_PRIVACY,

@@ -92,6 +92,12 @@ export const settings = z.object({
     .min(0, { error: 'must be a number from 0 up' })
     .default(6)
     .describe('for how many hours responses that are shrunken, but agree, must lack a key before it gets a tombstone'),
+  WYNNSYNC_CLOCK: z
+    .enum(['both', 'machine', 'api'], { error: 'must be both, machine or api' })
+    .default('both')
+    .describe(
+      "whose clock dates responses: `both` must agree (see [clocks](../explanation/clocks.md)); `api` trusts the API's `Date` alone, as for a sandbox in another time; `machine` trusts this machine alone",
+    ),
   WYNNSYNC_LEVELS: text
     .default('')
     .transform(readLevels)

@@ -9,6 +9,8 @@ export interface MetricsServerOptions extends Omit<Address, 'flag'> {
   readonly metrics: () => Promise<string>
   /** What is wrong; nothing when all is well. */
   readonly problems: () => Promise<readonly string[]>
+  /** What is odd, and nothing to wait for. */
+  readonly warnings: () => Promise<readonly string[]>
 }
 
 /**
@@ -17,7 +19,7 @@ export interface MetricsServerOptions extends Omit<Address, 'flag'> {
  * @throws UsageError when the port is unavailable
  */
 export async function serveMetrics(options: MetricsServerOptions): Promise<HttpServer> {
-  const { host, port, metrics, problems, hostNames = [] } = options
+  const { host, port, metrics, problems, warnings, hostNames = [] } = options
   const app = new Hono()
   const isAllowed = hostFilter([host, ...hostNames])
   app.use(async (context, next) => {
@@ -27,7 +29,10 @@ export async function serveMetrics(options: MetricsServerOptions): Promise<HttpS
   app.get('/metrics', async (context) => context.body(await metrics(), 200, { 'content-type': METRICS_TYPE }))
   app.get('/healthz', async (context) => {
     const wrong = await problems()
-    return context.json({ healthy: wrong.length === 0, problems: wrong }, wrong.length === 0 ? 200 : 503)
+    return context.json(
+      { healthy: wrong.length === 0, problems: wrong, warnings: await warnings() },
+      wrong.length === 0 ? 200 : 503,
+    )
   })
   return await listen(app.fetch, { host, port, flag: '--metrics-port' })
 }

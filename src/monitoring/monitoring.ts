@@ -5,6 +5,7 @@ import { type Clock, within } from '../base/clock.ts'
 import { watchFileOf } from '../base/config.ts'
 import { wholeNumber } from '../base/config-values.ts'
 import type { Database, Sql } from '../db/database.ts'
+import { readDatingRemarks } from '../sync/overview/overview.ts'
 import { lastAcceptedRuns, readMeasures } from '../sync/overview/recent-runs.ts'
 import type { RunResult } from '../sync/run/run-result.ts'
 import { createMeter, type Meter, type Stuck, type Watched } from './metrics.ts'
@@ -48,6 +49,8 @@ export type Monitoring = Awaited<ReturnType<typeof openMonitoring>>
 
 /** How long a query for metrics and health may take, ms. */
 const DATABASE_TIMEOUT = 3000
+/** Remarks about clocks are made once an hour: what holds was noted since. */
+const REMARKED_HOURS = 2
 /** How long a receiver may delay the end of the process, ms. */
 export const WEBHOOK_TIMEOUT = 2000
 
@@ -68,6 +71,7 @@ export async function openMonitoring(
   const names = watched.map(({ resource }) => resource)
   const measures = shared(() => inTime(readMeasures(db, names, clock.now()), clock))
   const ping = shared(() => inTime(db.query('select 1'), clock))
+  const remarks = shared(() => inTime(readDatingRemarks(db, clock.now(), REMARKED_HOURS), clock))
   const serve = async (port: string) => {
     // The HTTP server is loaded only when it is used.
     const { serveMetrics } = await import('./metrics-server.ts')
@@ -80,6 +84,7 @@ export async function openMonitoring(
         ...((await ping()) ? [] : ['the database is unreachable']),
         ...(await stuckIn(db, meter, clock)).map(problemText),
       ],
+      warnings: async () => ((await remarks()) ?? []).map(({ resource, reason }) => `${resource}: ${reason}`),
     })
   }
   const server = metricsPort === undefined ? undefined : await serve(metricsPort)

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { renewAt } from '../api/auth/renewal.ts'
 import type { CallOptions } from '../api/call.ts'
 import type { Api } from '../api/client.ts'
-import { clockError } from '../api/http/response-headers.ts'
+import { type Dates, joinDates } from '../api/http/response-headers.ts'
 import type { ApiResponse } from '../api/response.ts'
 import { recordsOf } from '../api/schemas/form/bodies.ts'
 import { vocabularyOf } from '../api/schemas/form/field-meta.ts'
@@ -13,10 +13,8 @@ import { RecordError } from '../base/errors.ts'
 import type { Resource } from '../sync/declare/resource.ts'
 
 /** What an answer that holds everything says of itself: its instant, and when asking again may bring something new. */
-export function oneAnswer(answer: Pick<ApiResponse<unknown>, 'observedAt' | 'receivedAt' | 'expiresAt' | 'headers'>) {
-  const { observedAt } = answer
-  const instants = { observedFrom: observedAt, observedAt, clockError: clockError(answer.headers) }
-  return { complete: true, ...instants, pages: 1, renewAt: renewAt(answer) }
+export function oneAnswer(answer: Dates & Pick<ApiResponse<unknown>, 'receivedAt' | 'expiresAt' | 'headers'>) {
+  return severalAnswers([answer])
 }
 
 /** Extracts a resource whose records are all in one answer. */
@@ -33,15 +31,12 @@ export function oneRequest<Value>({
   }
 }
 
-/** The same of several answers that hold everything together: the oldest and the newest instant, and what was unsound. */
+/** What several answers that hold everything together say of themselves. */
 export function severalAnswers(answers: readonly Parameters<typeof oneAnswer>[0][]) {
-  const each = answers.map(oneAnswer)
-  const renewals = each.flatMap(({ renewAt: at }) => (typeof at === 'number' ? [at] : []))
+  const renewals = answers.map(renewAt).filter((at) => at !== null)
   return {
     complete: true,
-    observedFrom: Math.min(...each.map(({ observedFrom }) => observedFrom)),
-    observedAt: Math.max(...each.map(({ observedAt }) => observedAt)),
-    clockError: each.find((one) => one.clockError !== undefined)?.clockError,
+    ...joinDates(answers),
     pages: answers.length,
     ...(renewals.length > 0 ? { renewAt: Math.max(...renewals) } : {}),
   }

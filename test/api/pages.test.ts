@@ -62,7 +62,11 @@ function answer(body: Listing, second = 0): ApiResponse<Listing> {
     status: 200,
     headers: new Map(),
     receivedAt: noon,
+    observedFrom: observedAt,
     observedAt,
+    clockSkew: 0,
+    oddHeaders: [],
+    isUndated: false,
     expiresAt,
     rateLimit: null,
     bytes: 10,
@@ -127,7 +131,9 @@ describe('a walk', () => {
     expect(walk.read()).toEqual(['a', 'b', 'c', 'd', 'e'])
     expect(walk).toEqual({
       read: expect.any(Function),
-      clockError: undefined,
+      clockSkew: 0,
+      oddHeaders: [],
+      isUndated: false,
       records: ['a', 'b', 'c', 'd', 'e'],
       complete: true,
       count: 5,

@@ -37,6 +37,7 @@ describe('the configuration', () => {
       plausibleShares: {},
       zeroShare: 0.25,
       absences: 2,
+      trustedClock: 'both',
     })
   })
 

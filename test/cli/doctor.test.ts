@@ -19,12 +19,16 @@ interface Findings {
 }
 
 /** An API that answers at once, and whose headers say that `remaining` requests are left of this window. */
-async function api(remaining: () => number, resetSeconds: number): Promise<string> {
+async function api(
+  remaining: () => number,
+  resetSeconds: number,
+  { ahead = 0, lives = 60_000 }: { readonly ahead?: number; readonly lives?: number } = {},
+): Promise<string> {
   const server = await startServer(() => ({
     headers: {
-      Date: new Date().toUTCString(),
+      Date: new Date(Date.now() + ahead).toUTCString(),
       'Cache-Control': 'max-age=60',
-      Expires: new Date(Date.now() + 60_000).toUTCString(),
+      Expires: new Date(Date.now() + ahead + lives).toUTCString(),
       'RateLimit-Bucket': 'GUILD',
       'RateLimit-Limit': '50',
       'RateLimit-Remaining': String(remaining()),
@@ -55,6 +59,51 @@ describe('wynnsync doctor', () => {
       /responded in (\d+) ms, after (\d+) s of waiting for a free/.exec(of('api')?.seen ?? '') ?? []
     expect(Number(waited)).toBeGreaterThanOrEqual(2)
     expect(Number(took)).toBeLessThan(1000)
+  }, 60_000)
+
+  const minute = 60_000
+  test.each([
+    [0, 'fine', 'agrees with the API to within some seconds', ''],
+    [60 * 1000, 'warning', "behind the API's", "history takes its times from the API's, the schedule from this clock"],
+    [-15 * minute, 'warning', "ahead of the API's", 'history takes its times from this clock'],
+    [61 * minute, 'problem', "behind the API's", 'nothing is loaded'],
+  ])(
+    'says what history takes its times from where Date is %d ms ahead: %s',
+    async (ahead, verdict, seen, todo) => {
+      const url = await api(() => 49, 60, { ahead })
+      const DATABASE_URL = await testDatabaseUrl()
+      const { of, code } = await doctor({ DATABASE_URL, WYNNSYNC_BASE_URL: url, WYNNSYNC_CLOCK: 'both' })
+      const found = of('clock')
+      expect(found).toMatchObject({ verdict })
+      expect([found?.seen, found?.todo ?? '', code]).toEqual([
+        expect.stringContaining(seen),
+        expect.stringContaining(todo),
+        verdict === 'problem' ? 1 : 0,
+      ])
+    },
+    60_000,
+  )
+
+  test('and status name clocks and headers that disagreed in the last day', async () => {
+    const url = await api(() => 49, 60, { ahead: 15 * minute, lives: -30 * minute })
+    const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: url, WYNNSYNC_CLOCK: 'both' }
+    await runProgram(['sync', 'seasons'], environment)
+    const { of } = await doctor(environment)
+    expect(of('headers')).toMatchObject({ verdict: 'warning', seen: expect.stringContaining('Expires') })
+    const status = await runProgram(['status', '--json'], environment)
+    const { clocks } = JSON.parse(status.out) as { clocks: { guard: string; action: string }[] }
+    // No season came: the response is rejected for that, and dated all the same.
+    expect(clocks.map(({ guard, action }) => [guard, action])).toEqual([
+      ['clock', 'accepted'],
+      ['header', 'ignored'],
+    ])
+    expect(of('dating')).toMatchObject({ verdict: 'warning', seen: expect.stringContaining('seasons: the API') })
+    expect((await runProgram(['status'], environment)).out).toContain('Clocks and headers that disagree')
+    const decided = await doctor({ ...environment, WYNNSYNC_CLOCK: 'machine' })
+    expect(decided.of('clock')).toMatchObject({
+      verdict: 'fine',
+      seen: expect.stringContaining('WYNNSYNC_CLOCK=machine'),
+    })
   }, 60_000)
 
   test('does not blame the API when the disk of the database is full, and says what to do', async () => {

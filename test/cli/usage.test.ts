@@ -117,12 +117,46 @@ describe('wynnsync', () => {
       if (said.includes('stop: ')) break
     }
     const [, line = ''] = /^ +wynnsync (sync .*)$/m.exec(said) ?? []
-    const synced = await runProgram(line.split(' '), {}, folder)
+    const synced = await runProgram(line.split(' '), { WYNNSYNC_CLOCK: '' }, folder)
     expect(synced.out + synced.err).toMatch(/territories +ok/)
     expect([synced.code, readdirSync(folder)]).toEqual([0, expect.arrayContaining(['sandbox-data'])])
     child.kill('SIGTERM')
     expect((await finished).code).toBe(0)
   })
+
+  test.each([
+    ['--at', '2026-05-01'],
+    ['--speed', '60'],
+  ])(
+    'sandbox in another time (%s %s) prints whose clock the second terminal is to trust, and that works',
+    { timeout: 120_000 },
+    async (...flags) => {
+      const folder = await temporaryFolder()
+      const { child, finished } = startProgram(['sandbox', '--port', '0', ...flags], {}, folder)
+      onTestFinished(() => void child.kill('SIGKILL'))
+      let said = ''
+      for await (const piece of child.stdout ?? []) {
+        said += piece
+        if (said.includes('stop: ')) break
+      }
+      const [, clock = '', line = ''] = /^ +WYNNSYNC_CLOCK=(\S+) wynnsync (sync .*)$/m.exec(said) ?? []
+      const synced = await runProgram(line.split(' '), { WYNNSYNC_CLOCK: clock }, folder)
+      expect([clock, synced.code, synced.out + synced.err]).toEqual([
+        'api',
+        0,
+        expect.stringMatching(/territories +ok/),
+      ])
+      if (flags[0] === '--at') {
+        const refused = await runProgram(line.split(' '), { WYNNSYNC_CLOCK: '' }, folder)
+        expect([refused.code, refused.out + refused.err]).toEqual([
+          3,
+          expect.stringMatching(/until they agree within an hour/),
+        ])
+      }
+      child.kill('SIGTERM')
+      expect((await finished).code).toBe(0)
+    },
+  )
 
   test('tells its version, and shows an example for every command', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'))

@@ -64,7 +64,13 @@ describe('the Dockerfile', () => {
       return (await once(child, 'exit'))[0]
     }
     const wrong: string[] = []
-    const options = { host: '127.0.0.1', port: 0, metrics: async () => '', problems: async () => wrong }
+    const options = {
+      host: '127.0.0.1',
+      port: 0,
+      metrics: async () => '',
+      problems: async () => wrong,
+      warnings: async () => [],
+    }
     const server = await serveMetrics(options)
     const port = Number(new URL(server.url).port)
     expect(await exitOf(port)).toBe(0)

@@ -54,7 +54,13 @@ describe('the text of metrics', () => {
 
 describe('the server of metrics', () => {
   test('answers under addresses, localhost and configured names only, whoever points their own name here', async () => {
-    const options = { host: '127.0.0.1', port: 0, metrics: async () => 'secret 1\n', problems: async () => [] }
+    const options = {
+      host: '127.0.0.1',
+      port: 0,
+      metrics: async () => 'secret 1\n',
+      problems: async () => [],
+      warnings: async () => [],
+    }
     const server = await serveMetrics({ ...options, hostNames: ['wynnsync', 'Metrics.example'] })
     onTestFinished(() => server.close())
     const port = Number(new URL(server.url).port)

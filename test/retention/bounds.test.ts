@@ -60,7 +60,6 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'sync.privacy_restriction',
     'sync.route_bucket',
     'sync.tier',
-    'sync.tombstone',
     'sync.watch',
     'sync.watch_delivery',
     'sync.web_key',

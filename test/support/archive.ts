@@ -5,7 +5,7 @@ import type { Engine } from '../../src/sync/run/engine.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
 import type { World } from './world.ts'
 
-export const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25 }
+export const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25, clock: 'api' } as const
 
 const silent = () => {}
 

@@ -18,7 +18,7 @@ export async function backfillGuilds(
 ): Promise<BackfillResult> {
   const lines = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)
   const runLog = { debug: () => undefined, info: lines('info'), warn: lines('warn'), error: lines('error') }
-  const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25 }
+  const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25, clock: 'api' } as const
   const engine = { db, api, clock, program: 'test', guards, log: runLog }
   await freeLeases(db, guilds.name)
   await guilds.plan(db, new Date(clock.now()))

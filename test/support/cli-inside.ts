@@ -28,7 +28,7 @@ async function runAlone(args: readonly string[], environment: Environment, cwd: 
     err += text
     return true
   }
-  process.env = { PATH: before.env.PATH, HOME: cwd, ...environment }
+  process.env = { PATH: before.env.PATH, HOME: cwd, WYNNSYNC_CLOCK: 'api', ...environment }
   process.chdir(cwd)
   // The log writes there by itself.
   process.stderr.write = onError as typeof process.stderr.write

@@ -67,7 +67,8 @@ export function startCommand(
 ): Running {
   const child = spawn(command, args, {
     cwd,
-    env: { PATH: process.env.PATH, HOME: cwd, ...environment },
+    // The simulated APIs of tests live in another time.
+    env: { PATH: process.env.PATH, HOME: cwd, WYNNSYNC_CLOCK: 'api', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let [out, err] = ['', '']

@@ -91,7 +91,7 @@ export async function syncPlayers(
 ): Promise<RunResult> {
   const lines = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)
   const runLog = { debug: () => undefined, info: lines('info'), warn: lines('warn'), error: lines('error') }
-  const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25, accept }
+  const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25, clock: 'api', accept } as const
   return await runResource(
     players,
     { db, api, clock, program: 'test', guards, privacy, raw, log: runLog },

@@ -158,7 +158,7 @@ describe.each(kindsOfLongTests)('hours that are counted while the ledger is whol
   /** An answer that speaks for that time and came then, but is taken in now; it is older than the last one. */
   const refused = async (when: string) => {
     respondOnline(when)
-    return await runResource(onlinePlayers, engineOn(late(when), world.db, false))
+    return await runResource(onlinePlayers, { ...engineOn(late(when), world.db, false), isLate: true })
   }
   /** What is written down later than it was, and from when on that is counted again. */
   const latecomers: Record<string, [resource: string, until: unknown, come: () => Promise<unknown>]> = {

@@ -100,11 +100,26 @@ const series: readonly (readonly [string, Resource, readonly Step[]])[] = [
     items,
     [
       { body: all, at: '10:00', isParsed: true },
-      { body: all, at: '10:30', of: '20 10:30', isParsed: true },
-      { body: [ash, elm, item('Oak', { level: 1 })], at: '11:00', of: '20 11:00', isParsed: true },
-      { body: [ash, elm, item('Oak', { level: 1 })], at: '12:00', of: '20 12:00' },
-      { body: all, at: '13:00', isParsed: true },
+      { body: all, at: '10:30', of: '20 10:30', isParsed: true, options: { clock: 'both' } },
+      {
+        body: [ash, elm, item('Oak', { level: 1 })],
+        at: '11:00',
+        of: '20 11:00',
+        options: { clock: 'both' },
+        isParsed: true,
+      },
+      { body: all, at: '13:00', of: '13:40', options: { clock: 'both' } },
       { body: all, at: '14:00' },
+    ],
+  ],
+  [
+    'whose clock was ahead and alone decided, and is right again',
+    items,
+    [
+      { body: all, at: '10:00', isParsed: true },
+      { body: all, at: '10:30', of: '20 10:30' },
+      { body: [ash, elm, item('Oak', { level: 1 })], at: '12:00', isParsed: true },
+      { body: [ash, elm, item('Oak', { level: 1 })], at: '13:00' },
     ],
   ],
   [

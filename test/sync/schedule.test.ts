@@ -203,10 +203,15 @@ describe('the scheduler', () => {
     let asked = 0
     const { runs } = await watched(['seasons'], 8, {
       prepare: (sandbox, clock) => {
-        // The clock of the API is five minutes ahead in its first answer.
-        const expires = () => new Date(clock.now() + (asked++ === 0 ? 6 : 1) * 60_000).toUTCString()
+        // The clock of the API is nearly two minutes ahead in its first answer, and the second one is half a minute old.
+        const inSeconds = (seconds: number) => new Date(clock.now() + seconds * 1000).toUTCString()
+        const dates = () => {
+          asked += 1
+          if (asked === 1) return { Date: inSeconds(115), Expires: inSeconds(175) }
+          return { Date: inSeconds(0), Expires: inSeconds(asked === 2 ? 30 : 60) }
+        }
         sandbox.setAnswer('/guild/seasons', () => ({
-          headers: { 'Cache-Control': 'max-age=60', Expires: expires() },
+          headers: { 'Cache-Control': 'max-age=60', ...dates() },
           body: { [asked]: { initDate: '2026-05-01T00:00:00.000Z', endDate: null } },
         }))
       },

@@ -9,37 +9,74 @@ export const LONGEST_WAIT = 120_000
 /** Requests per minute and bucket without headers (API reference 2.2). */
 export const ASSUMED_LIMIT = { guest: 50, token: 120 } as const
 
-/**
- * The instant a response speaks for: `TerritoryLastTick`, else `Expires - max-age`, else `Date`, else `now`.
- * A malformed header counts as absent. A cached copy is older than the request that fetched it, and two requests may
- * return the same copy, hence not simply `Date` (API reference 2.3).
- * @param now ms since the epoch
- * @returns ms since the epoch
- */
-export function observedAt(headers: Headers, now: number): number {
-  const tick = readTick(headers.get('territorylasttick'))
-  if (tick !== null) return tick
-  const expires = readHttpDate(headers.get('expires'))
-  const age = maxAge(headers)
-  // max-age=0 means "do not cache", and comes with an arbitrary Expires in the past.
-  if (expires !== null && age !== null && age > 0) return expires - age * 1000
-  return readHttpDate(headers.get('date')) ?? now
+/** When a response, or several that are taken together, were made. */
+export interface Dates {
+  /** The instants that the oldest and the newest speak for, by the server's clock (without `Date`, by the caller's); ms since the epoch. */
+  readonly observedFrom: number
+  readonly observedAt: number
+  /** How far `Date` is ahead of the caller's clock, ms: of several, the one that is off most. Null: one of them has no `Date`. */
+  readonly clockSkew: number | null
+  /** Headers that say an age that a response cannot have: they count as absent. */
+  readonly oddHeaders: readonly string[]
+  /** Whether headers say an age, and none of them one that a response can have: it may be an old copy. */
+  readonly isUndated: boolean
 }
 
-/** The clocks of one service may differ by so much, and so may a response and the copy that it is of, ms. */
-const tolerance = 15 * 60_000
+/** A copy may be older than its lifetime by so much, ms: `Date` and the lifetime are whole seconds, and a tick comes before its copy. */
+const AGE_TOLERANCE = MINUTE
+/** No copy counts as older than that, whatever its headers say; ms. */
+const LONGEST_LIFETIME = 60 * MINUTE
+/** `Date` is cut to whole seconds: what was made within its second seems to come after it. ms */
+const SECOND = 1000
 
 /**
- * Why the instant that a response speaks for cannot be right: its own `Date` header says that it was sent long before, or
- * longer after than it lives. Undefined when they agree, or when there is no `Date`.
+ * When a response was made: `Date` minus its age. The age comes from `TerritoryLastTick`, else from `Expires` and `max-age`, else
+ * from `Age`; each is believed where it is between zero and the lifetime plus a minute. A malformed header counts as absent. A
+ * cached copy is older than the request that fetched it, and two requests may get the same copy, hence not simply `Date` (API
+ * reference 2.3).
+ * @param receivedAt when the headers arrived, by the caller's clock; ms since the epoch
  */
-export function clockError(headers: Headers): string | undefined {
-  const sent = readHttpDate(headers.get('date'))
-  if (sent === null) return undefined
-  const observed = observedAt(headers, sent)
-  const lifetime = (maxAge(headers) ?? 0) * 1000
-  if (observed <= sent + tolerance && observed >= sent - lifetime - tolerance) return undefined
-  return `response speaks for ${new Date(observed).toISOString()}, its own Date header says ${new Date(sent).toISOString()}`
+export function datesOf(headers: Headers, receivedAt: number): Dates {
+  const date = readHttpDate(headers.get('date'))
+  const sentAt = date ?? receivedAt
+  const lifetime = Math.min((maxAge(headers) ?? 0) * SECOND, LONGEST_LIFETIME)
+  const ages = agesIn(headers, sentAt)
+  const believed = ages.findIndex(({ age }) => age > -SECOND && age <= lifetime + AGE_TOLERANCE)
+  const observedAt = sentAt - (ages[believed]?.age ?? 0)
+  return {
+    observedFrom: observedAt,
+    observedAt,
+    clockSkew: date === null ? null : date - receivedAt,
+    oddHeaders: ages.slice(0, believed < 0 ? ages.length : believed).map(({ header }) => header),
+    isUndated: ages.length > 0 && believed < 0,
+  }
+}
+
+/** The ages that headers say, ms, those that say it best first. */
+function agesIn(headers: Headers, sentAt: number): { readonly header: string; readonly age: number }[] {
+  const tick = readTick(headers.get('territorylasttick'))
+  const expires = readHttpDate(headers.get('expires'))
+  const lifetime = maxAge(headers)
+  const seconds = readCount(headers.get('age'))
+  return [
+    ...(tick === null ? [] : [{ header: 'TerritoryLastTick', age: sentAt - tick }]),
+    // max-age=0 means "do not cache", and comes with an arbitrary Expires in the past.
+    ...(expires === null || !lifetime ? [] : [{ header: 'Expires', age: sentAt - (expires - lifetime * SECOND) }]),
+    ...(seconds === null ? [] : [{ header: 'Age', age: seconds * SECOND }]),
+  ]
+}
+
+/** What several responses that are taken together say of when they were made. */
+export function joinDates(dates: readonly Dates[]): Dates {
+  const skews = dates.map(({ clockSkew }) => clockSkew)
+  const worst = skews.reduce((one, other) => (Math.abs(other ?? Infinity) > Math.abs(one ?? Infinity) ? other : one), 0)
+  return {
+    observedFrom: Math.min(...dates.map(({ observedFrom }) => observedFrom)),
+    observedAt: Math.max(...dates.map(({ observedAt }) => observedAt)),
+    clockSkew: worst,
+    oddHeaders: [...new Set(dates.flatMap(({ oddHeaders }) => oddHeaders))],
+    isUndated: dates.some(({ isUndated }) => isUndated),
+  }
 }
 
 /** `Expires`, else `Date + max-age`; ms since the epoch, or null when neither can be read. */

@@ -4,6 +4,7 @@ import { type Api, createClient } from '../client.ts'
 import { classifyResponse, faultError } from '../http/classify-response.ts'
 import { emptyOutcome, type Outcome } from '../http/outcome.ts'
 import { type ApiRequest, wireRequest } from '../http/request.ts'
+import { type Dates, datesOf, type Headers } from '../http/response-headers.ts'
 import { offline, type Recorder } from '../http/transport.ts'
 import { toApiResponse } from '../response.ts'
 import { BrokenRecording, placeIn, readBody } from '../schemas/recordings/recording-body.ts'
@@ -76,15 +77,19 @@ export function recordedResponses(source: RecordingSource): RecordedResponses {
     const name = nameOfRequest(request)
     const standIn = standIns?.get(name)
     if (standIn && 'json' in standIn)
-      return toApiResponse({ ...emptyOutcome(at), status: 200, body: standIn.json, bytes: 0 }, 1)
+      return {
+        ...toApiResponse({ ...emptyOutcome(at), status: 200, body: standIn.json, bytes: 0 }, 1),
+        clockSkew: 0,
+      }
     const found = standIn ?? newest(name, at)
     if (!found) throw new BrokenRecording(`${name.trim()} was not recorded until ${new Date(at).toISOString()}`)
     const outcome = read.get(found) ?? (await outcomeOf(found, source, parserOf(name)))
     read.set(found, outcome)
     record({ request, outcome, credential: 'guest' })
     const fault = classifyResponse(outcome)
-    if (fault !== null) throw faultError(fault, outcome, request.path, 1)
-    return toApiResponse(outcome, 1)
+    // When a refusal was recorded, too, is what the recording says.
+    if (fault !== null) throw faultError(fault, { ...outcome, headers: new Map() }, request.path, 1)
+    return { ...toApiResponse(outcome, 1), ...recordedDates(outcome.headers, found.at) }
   }
 
   return {
@@ -104,6 +109,16 @@ export function recordedResponses(source: RecordingSource): RecordedResponses {
       return createClient({ transport: offline((request, record) => replay(request, asOf, record)) })
     },
   }
+}
+
+/** Headers that say another instant than a recording by more than this are not of it, ms. */
+const MOST_BESIDE = 3_600_000
+
+/** A recording brings its instant; headers that were kept may say it better. Whose clock was right then is not asked any more. */
+function recordedDates(headers: Headers, at: number): Dates {
+  const { observedAt: said } = datesOf(headers, at)
+  const observedAt = Math.abs(said - at) <= MOST_BESIDE ? said : at
+  return { observedFrom: observedAt, observedAt, clockSkew: 0, oddHeaders: [], isUndated: false }
 }
 
 /** The name of the request of a line; the same as `nameOfRequest` of that request. */

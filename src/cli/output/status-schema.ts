@@ -41,6 +41,13 @@ export const status = z.looseObject({
     endsAt: maybeInstant,
   }),
   gaps: listOf({ resource: text, beganAt: instant, endedAt: instant, missed: count, reason: text }),
+  clocks: listOf({
+    resource: text,
+    guard: text.describe('clock: the two clocks differ; header: one says an age that the response cannot have'),
+    action: text,
+    at: instant.describe('when it was last noted; the same remark is made once an hour'),
+    reason: text,
+  }),
   failures: listOf({ resource: text, at: instant, error: text, times: count }),
   restrictions: listOf({
     group: text.describe('the privacy rule'),

@@ -1,3 +1,4 @@
+import { joinDates } from '../../api/http/response-headers.ts'
 import { articleSummarySchema, articleVocabulary, parseArticleSummary } from '../../api/schemas/articles.ts'
 import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
@@ -20,9 +21,7 @@ export const articles = defineResource({
     return {
       records: walks.flatMap(({ records }) => records),
       complete: !incomplete,
-      observedFrom: Math.min(...walks.map(({ observedFrom }) => observedFrom)),
-      observedAt: Math.max(...walks.map(({ observedAt }) => observedAt)),
-      clockError: walks.find((walk) => walk.clockError !== undefined)?.clockError,
+      ...joinDates(walks),
       pages: walks.reduce((sum, { pages }) => sum + pages, 0),
       restarts: walks.reduce((sum, { restarts }) => sum + restarts, 0),
     }

@@ -6,7 +6,7 @@ import { redactedIn } from '../../api/schemas/people/redacted.ts'
 import { defineResource } from '../../sync/declare/resource.ts'
 import { inOnlineList } from '../personal.ts'
 import { fieldOf, hasFields, knownBy, oneAnswer } from '../record.ts'
-import { deriveListings, giveUpListings } from './derive.ts'
+import { deriveListings } from './derive.ts'
 import { onlineGrowth, onlinePassing } from './growth.ts'
 import { keyOf, normalizeWorld, recordsOf } from './normalize.ts'
 import { onlineSample, playerHop, playerListing, worldHistory, worldSample } from './tables.ts'
@@ -46,6 +46,5 @@ export const onlinePlayers = defineResource({
   ...knownBy(z.unknown()),
   personal: inOnlineList,
   derive: deriveListings,
-  giveUp: giveUpListings,
   derived: [onlineSample, playerListing, playerHop],
 })

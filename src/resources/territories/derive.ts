@@ -39,8 +39,3 @@ export async function deriveCaptures(sql: Sql, { at, withdrawn }: Pick<Answered,
   )
   return 0
 }
-
-/** Removes the captures that were seen after an instant. */
-export async function giveUpCaptures(sql: Sql, after: Date): Promise<void> {
-  await sql.query('delete from game.territory_capture where observed_at > $1', [after])
-}

@@ -58,8 +58,3 @@ export async function deriveOccurrences(sql: Sql, { at, recordFacts, corroborate
   )
   return added.length
 }
-
-/** Removes what was first announced after an instant. */
-export async function giveUpOccurrences(sql: Sql, after: Date): Promise<void> {
-  await sql.query('delete from game.world_event_occurrence where announced_at > $1', [after])
-}

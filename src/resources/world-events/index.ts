@@ -5,7 +5,7 @@ import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { requirementRows } from '../map-content.ts'
 import { hasFields, joinLists, knownBy, oneRequest, textField } from '../record.ts'
-import { deriveOccurrences, giveUpOccurrences, notScheduled } from './derive.ts'
+import { deriveOccurrences, notScheduled } from './derive.ts'
 import { worldEventHistory, worldEventOccurrence } from './tables.ts'
 
 /** World events and when they happen: `GET /map/world-events` (API reference 8). */
@@ -30,7 +30,6 @@ export const worldEvents = defineResource({
   normalize: normalizeWorldEvent,
   ...knownBy(worldEventSchema),
   derive: deriveOccurrences,
-  giveUp: giveUpOccurrences,
   derived: [worldEventOccurrence],
 })
 

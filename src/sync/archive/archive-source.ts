@@ -21,6 +21,8 @@ export interface ArchivedResponse {
   readonly key: string | null
   readonly runId: string
   readonly takenAt: Date
+  /** The instant that it speaks for; null when it was refused, or the clocks did not tell. */
+  readonly observedAt: Date | null
   /** Its outcome when it was loaded. */
   readonly status: string
   readonly accepted: boolean
@@ -57,7 +59,7 @@ export async function nextArchived(
     `with next as materialized (
        select answer_id from sync.raw_answer
         where resource = any($1::text[]) and answer_id > $2 and position = 0 order by answer_id limit $3)
-     select answer_id as "answerId", resource, key, run_id as "runId", taken_at as "takenAt", status, accepted,
+     select answer_id as "answerId", resource, key, run_id as "runId", taken_at as "takenAt", observed_at as "observedAt", status, accepted,
             (select run.complete from sync.run where run.run_id = raw_answer.run_id) as complete,
             request, http_status as "httpStatus", headers, received_at as "receivedAt", body
        from next join sync.raw_answer using (answer_id) join sync.raw_body using (hash)

@@ -1,12 +1,9 @@
 import { nameOf, type RecordedResponses } from '../../api/recordings/recorded.ts'
 import type { Recorded as RecordedLine } from '../../api/schemas/recordings/recording-index.ts'
 import type { Resource, Worklist } from '../declare/resource.ts'
-import { earliest } from '../respond/clock-guard.ts'
+import { AGREEING_CLOCKS, earliest } from '../respond/clocks.ts'
 import { iso } from '../respond/validate-snapshot.ts'
 import { type OtherForm, requestsOfResource } from './recorded-requests.ts'
-
-/** The clock of the machine that recorded may be ahead of this one by so much, ms. */
-const tolerance = 15 * 60_000
 
 export interface RecordedResponse {
   /** Ms since the epoch. */
@@ -27,7 +24,7 @@ export function withinTime(
   folder: RecordedResponses,
   now: number,
 ): { readonly answers: RecordedResponses; readonly refused: readonly string[] } {
-  const { answers, refused } = folder.between(earliest, now + tolerance)
+  const { answers, refused } = folder.between(earliest, now + AGREEING_CLOCKS)
   const [from, until] = [earliest, now].map(iso)
   const reason = (line: (typeof refused)[number]) =>
     `${folder.placeOf(line)} is not loaded: it was recorded at ${iso(line.at)}, which is not between ${from} and ${until}`

@@ -1,10 +1,12 @@
 import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Api } from '../../api/client.ts'
+import type { Dates } from '../../api/http/response-headers.ts'
 import type { WalkProgress } from '../../api/pages.ts'
 import type { UnknownField } from '../../api/schemas/form/unknown.ts'
 import type { Sql } from '../../db/database.ts'
 import type { ClaimKind } from '../evidence/policies.ts'
 import type { Json } from '../normalize/hash.ts'
+import type { Dated } from '../respond/clocks.ts'
 import type { ExpiringTable, RetainedObservations, RetainedTable } from '../retention/retained-tables.ts'
 import type { Entity, History, RelatedHistory, SampleTable } from './entity.ts'
 import type { ResponseContext } from './ignored.ts'
@@ -25,17 +27,16 @@ export {
 /** Priority class of a resource's requests: live polls go before refreshes, refreshes before a backfill. */
 type Lane = 'live' | 'refresh' | 'backfill'
 
+type Instants = Pick<Dates, 'observedFrom' | 'observedAt'>
+
 /** What one complete round of requests gave, before normalization. */
-export interface Extraction {
+export interface Extraction extends Instants, Partial<Omit<Dates & Dated, keyof Instants>> {
   /** The records as the wire gave them. */
   readonly records: readonly unknown[]
   /** True when everything the API has was seen: only then does absence mean anything. */
   readonly complete: boolean
   /** Why it is not complete, where that is not because of a walk over pages. */
   readonly lacks?: string
-  /** Instants, in ms since the epoch, that the oldest and the newest response speak for. */
-  readonly observedFrom: number
-  readonly observedAt: number
   readonly pages: number
   /** When another request may bring something new, by this machine's clock; ms since the epoch. Absent: unknown. */
   readonly renewAt?: number | null
@@ -47,8 +48,6 @@ export interface Extraction {
   readonly covers?: (key: string) => boolean
   /** How often a walk over pages began again because the listing moved under it. */
   readonly restarts?: number
-  /** Why its instants cannot be right: they do not agree with its own `Date` header. */
-  readonly clockError?: string | undefined
   /** Why the response is not credible, such as a list that is shorter than its own total. */
   readonly validationError?: string | undefined
 }
@@ -170,8 +169,6 @@ export interface ResourceBase {
   readonly personal?: Personal
   /** Set-based SQL for what follows from a response but is no version of a record, in its transaction. Returns how many events it wrote. */
   derive?(sql: Sql, answered: Answered): Promise<number>
-  /** Undoes what `derive` wrote because of responses that speak for instants after this one. */
-  giveUp?(sql: Sql, after: Date): Promise<void>
   /** The tables that `derive` writes, besides those above. */
   readonly derived?: readonly AnyPgTable[]
 }

@@ -1,3 +1,6 @@
+/** Whose clock decides when a response was made: both must agree, or a person knows which one is right. */
+export type ClockSetting = 'both' | 'machine' | 'api'
+
 /** What a person may set about the guards. */
 export interface Guards {
   /** A response with fewer records than this share (0..1) of the last good one is rejected. */
@@ -10,6 +13,8 @@ export interface Guards {
   readonly shrunkenHours?: number
   /** From which share (0..1) on counters that fall to zero at once are taken for a glitch. */
   readonly zeroShare: number
+  /** Whose clock decides when a response was made; default: both, which must agree. */
+  readonly clock?: ClockSetting
   /** Accept a response although it looks implausible. */
   readonly accept?: boolean
 }
@@ -53,6 +58,17 @@ export interface Policy {
 const SHRUNKEN_AGREEING_RESPONSES = 3
 
 const hour = 3_600_000
+
+/** An old copy that does not say its age may come again for so long, seconds: until then it is one response. */
+const UNDATED_COPY_SECONDS = 6 * 3600
+
+/** How long the API may send the same copy, seconds. */
+export function copySecondsOf(
+  { cacheSeconds }: { readonly cacheSeconds: number },
+  { isUndated = false }: { readonly isUndated?: boolean },
+): number {
+  return isUndated ? Math.max(cacheSeconds, UNDATED_COPY_SECONDS) : cacheSeconds
+}
 
 /** How much evidence each conclusion takes, and what it lacks of a shrunken list, which takes longer. */
 export function policiesOf({

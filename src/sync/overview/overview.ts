@@ -55,6 +55,25 @@ export async function readGaps(sql: Sql, since: Date, limit: number): Promise<Ga
   return await typed(sql).select().from(gap).where(gt(gap.endedAt, since)).orderBy(desc(gap.endedAt)).limit(limit)
 }
 
+/** What is odd about the clocks and headers of a resource's responses. */
+export interface DatingRemark {
+  readonly resource: string
+  readonly guard: string
+  readonly action: string
+  readonly at: Date
+  readonly reason: string
+}
+
+/** The last remark of each kind in so many hours before `now`, ms since the epoch. */
+export async function readDatingRemarks(sql: Sql, now: number, hours: number): Promise<DatingRemark[]> {
+  return await sql.query<DatingRemark>(
+    `select distinct on (resource, guard, action) resource, guard, action, at, reason from sync.guard_action
+      where at > $1 and (guard = 'header' or guard = 'clock' and action in ('accepted', 'rejected'))
+      order by resource, guard, action, at desc`,
+    [new Date(now - hours * 3_600_000)],
+  )
+}
+
 /** How much room a table takes, with its indexes. */
 export interface TableSize {
   readonly table: string

@@ -2,7 +2,7 @@ import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import { eraseRaw, type Removed, type Target } from '../archive/erase-archived.ts'
 import { everything, type KeptTable, type Person, type Personal } from '../declare/personal.ts'
-import { absenceStatement, engineStatements } from './privacy-engine.ts'
+import { claimsStatement, engineStatements } from './privacy-engine.ts'
 import { eraseFormerGuilds, eraseVanishedRaw } from './purge-archive.ts'
 
 export type { Removed, Target } from '../archive/erase-archived.ts'
@@ -33,7 +33,7 @@ export async function erase(sql: Sql, personal: Personal, targets: readonly Targ
     const names = tables.flatMap(({ table, username }) => (username ? [{ table, username }] : []))
     const statements = [
       ...engineStatements(personal, names),
-      ...tables.flatMap((table) => absenceStatements(table, fieldGroup)),
+      ...tables.flatMap((table) => claimsStatements(table, fieldGroup)),
       ...tables.flatMap((table) => statementsOf(table, fieldGroup).map((text) => ({ table: table.table, text }))),
     ]
     for (const { table, text } of statements) {
@@ -71,12 +71,10 @@ function statementsOf(table: KeptTable, fieldGroup: string): string[] {
   return statements
 }
 
-/** Where rows go, so does which of them ended; where all go, also how often they were missing. */
-function absenceStatements({ absences, rows }: KeptTable, fieldGroup: string) {
+/** Where all rows go, so does what is claimed about them. */
+function claimsStatements({ absences, rows }: KeptTable, fieldGroup: string) {
   const which = fieldGroup === everything ? 'true' : own(rows, fieldGroup)
-  if (absences === undefined || which === undefined) return []
-  const ended = absenceStatement('sync.tombstone', absences)
-  return which === 'true' ? [ended, absenceStatement('sync.claim', absences)] : [ended]
+  return absences === undefined || which !== 'true' ? [] : [claimsStatement(absences)]
 }
 
 /** The source of rows that statements about a table join: the players, and what narrows the search. */

@@ -34,11 +34,10 @@ const changes = (resources: string): Statement => ({
     where kept.resource in (${resources}) and ${isOf('kept.key')} and kept.changed_at <= who.until`,
 })
 
-/** Of a history of players: what is claimed about its keys, or which ended because they were missing. */
-export function absenceStatement(table: 'sync.claim' | 'sync.tombstone', history: string): Statement {
-  const key = table === 'sync.claim' ? 'kept.subject' : 'kept.key'
-  const text = `delete from ${table} kept using who where kept.resource = '${history}' and ${isOf(key)}`
-  return counted({ table, text }, [])
+/** Of a history of players: what is claimed about its keys. */
+export function claimsStatement(history: string): Statement {
+  const text = `delete from sync.claim kept using who where kept.resource = '${history}' and ${isOf('kept.subject')}`
+  return counted({ table: 'sync.claim', text }, [])
 }
 
 const named: Statement = {

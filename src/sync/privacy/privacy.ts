@@ -3,6 +3,7 @@ import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { typed } from '../../db/typed.ts'
 import { everything, type Person, type Personal } from '../declare/personal.ts'
 import type { Extraction, ResourceBase } from '../declare/resource.ts'
+import { copySecondsOf } from '../evidence/policies.ts'
 import type { GuardAction } from '../respond/guard-actions.ts'
 import { privacyRestriction } from '../tables/privacy.ts'
 import { erase, type Target } from './erase-person.ts'
@@ -218,7 +219,7 @@ async function findRestrictedFields(
 }
 
 function sourceOf(
-  { name, cacheSeconds }: ResourceBase,
+  resource: ResourceBase,
   {
     extraction,
     runId,
@@ -231,13 +232,13 @@ function sourceOf(
   }: PrivacyInput,
 ): RestrictingResponse {
   return {
-    resource: name,
+    resource: resource.name,
     key: scope,
     at: new Date(extraction.observedAt),
     receivedAt: new Date(receivedAt),
     runId,
     policy: privacy,
-    cacheMs: cacheSeconds * 1000,
+    cacheMs: copySecondsOf(resource, extraction) * 1000,
     credential,
     accept: guards?.accept ?? false,
     isReplay,

@@ -172,7 +172,7 @@ async function loadAgain(
   let refusal: unknown
   let extraction: Extraction | undefined
   try {
-    const again = await extractAgain(resource, response)
+    const again = withInstant(await extractAgain(resource, response), response)
     // That it was only a part of a response, such as a file of several, is not in it.
     extraction = response.complete === false && !isWorklist(resource) ? { ...again, complete: false } : again
   } catch (error) {
@@ -201,6 +201,14 @@ async function loadAgain(
   const run = await runResource({ ...resource, extract }, engine)
   if (run.status === 'failed') throw run.temporary ? new RetryableError(`${run.error}`) : new FatalError(`${run.error}`)
   return await lostBy(run)
+}
+
+/** The archive has the instant that the clocks came to then. */
+function withInstant(extraction: Extraction, { observedAt }: ArchivedResponse): Extraction {
+  if (observedAt === null) return extraction
+  const later = observedAt.getTime() - extraction.observedAt
+  const instants = { observedFrom: extraction.observedFrom + later, observedAt: observedAt.getTime() }
+  return { ...extraction, ...instants, clockSkew: 0 }
 }
 
 /** What of a response cannot be normalized any more although the tables hold what came of it. */

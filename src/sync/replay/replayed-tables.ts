@@ -27,13 +27,10 @@ interface Rebuilt {
 const ofResource = `split_part(resource, '/', 1) = any($1::text[])`
 
 /** Tables that several resources share. Their running numbers and runs are no difference. */
-const shared: readonly Rebuilt[] = [
-  'game.field_change',
-  'sync.claim',
-  'sync.tombstone',
-  'sync.drift',
-  'sync.quarantine',
-].map((name) => ({ name, where: ofResource }))
+const shared: readonly Rebuilt[] = ['game.field_change', 'sync.claim', 'sync.drift', 'sync.quarantine'].map((name) => ({
+  name,
+  where: ofResource,
+}))
 
 /** Tables of schema `game` that hold nothing but what follows from the responses of a resource. */
 export function tablesOf(resource: ResourceBase): string[] {

@@ -41,6 +41,7 @@ export async function closeAbsent(
   gone: readonly Absence[],
   at: Date,
 ): Promise<DocumentChange[]> {
+  if (gone.length === 0) return []
   const { table, keyText, hasDocument } = historySql(history)
   const rows = await sql.query<{ key: string; at: Date; before: Json }>(
     `update ${table.name} current set valid_until = case when current.valid_from < gone.missed_at then gone.missed_at else $3 end

@@ -9,6 +9,7 @@ export interface GuardAction {
     | 'staleness'
     | 'plausibility'
     | 'clock'
+    | 'header'
     | 'absence'
     | 'zero-glitch'
     | 'walk'

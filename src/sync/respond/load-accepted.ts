@@ -11,7 +11,7 @@ import { carryForward } from './carry.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
 import { absenceActions, type GuardAction, type Lacking, olderActions, zeroActions } from './guard-actions.ts'
 import type { Loaded, Withdrawn } from './load.ts'
-import { closePreviousSpells, countCurrent, findMissingKeys, tombstoneMissing } from './missing-keys.ts'
+import { closePreviousSpells, countCurrent, findMissingKeys } from './missing-keys.ts'
 import { loadAndRemember, takeBackOfGone } from './pending-versions.ts'
 import { appendSamples, type Sampled } from './samples.ts'
 import { lostBy, recordDrift } from './shape-changes.ts'
@@ -146,7 +146,7 @@ async function tombstoneMissingRoots(
     rootsOf(preparation).length - loaded.inserted.length === last?.currentKeys
   const among = { history, seen, covers: extraction.covers, isComplete: isComplete && !isFull, isShrunken }
   const { gone, waiting } = await findMissingKeys(sql, witness, among)
-  const closed = await tombstoneMissing(sql, witness, history, gone)
+  const closed = await closeAbsent(sql, history, gone, witness.at)
   await takeBackOfGone(sql, witness, history, gone)
   return { gone, closed, waiting, unknown: !isComplete }
 }
@@ -193,7 +193,7 @@ async function loadRelated(
     for (const root of preparation.entities) {
       if (root.incomplete?.includes(name)) continue
       const missing = await findMissingKeys(sql, witness, { history, seen, scope: root.key, isComplete })
-      const closed = await tombstoneMissing(sql, witness, history, missing.gone)
+      const closed = await closeAbsent(sql, history, missing.gone, witness.at)
       waiting += missing.waiting.length
       ended += closed.length
       written += closed.length

@@ -1,6 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import type { ResourceBase } from '../declare/resource.ts'
 import { hasClaims, type Witness } from '../evidence/claims.ts'
+import { copySecondsOf } from '../evidence/policies.ts'
 import { type Counts, noCounts, type RunStatus } from '../ledger/ledger.ts'
 import { sha256 } from '../normalize/hash.ts'
 import { fingerprintOf, rootsOf } from '../normalize/prepare.ts'
@@ -41,19 +42,16 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   const contentHash = fingerprintOf(extraction, preparation)
   const witness = await witnessOf(sql, resource, incoming)
   const validation = await validateResponse(sql, resource, incoming, witness, { records, contentHash })
-  const { status, reason, normalized, guarded } = validation
-  const observedAt =
-    status === 'rejected' && extraction.clockError !== undefined ? null : new Date(extraction.observedAt)
+  const { status, reason, normalized } = validation
+  const guarded = [...(extraction.dating ?? []), ...validation.guarded]
+  const observedAt = extraction.clockError === undefined ? new Date(extraction.observedAt) : null
   const base = { ...noCounts, records, contentHash, observedAt, normalized, currentKeys: null, drift: [], hidden: [] }
   if (status === 'stale') return { ...base, status, reason, guarded }
   if (status === 'rejected') {
     const hidden = await hiddenIn(sql, resource, validation.response)
     return { ...base, hidden, status, reason, rejected: 1, guarded }
   }
-  // What was given up may have been pending before, and is again.
-  const isGivenUp = validation.response.last !== incoming.last
-  const current = isGivenUp ? await witnessOf(sql, resource, validation.response) : witness
-  const { hash, awaitsAbsences, ...accepted } = await loadUnlessKnown(sql, resource, validation, current, contentHash)
+  const { hash, awaitsAbsences, ...accepted } = await loadUnlessKnown(sql, resource, validation, witness, contentHash)
   if (scope !== undefined) await averageAgain(sql, resource, new Date(extraction.observedAt))
   preparation.repetition?.remember({ contentHash: hash, entities: new Set(rootsOf(preparation)) })
   const actions = [...walkActions(extraction, records), ...guarded, ...accepted.guarded]
@@ -76,7 +74,8 @@ async function witnessOf(
   { extraction, receivedAt, runId, guards, scope }: IncomingResponse,
 ): Promise<Witness> {
   const at = new Date(extraction.observedAt)
-  const { name, cacheSeconds } = resource
+  const { name } = resource
+  const cacheSeconds = copySecondsOf(resource, extraction)
   const of = { resource: name, cacheSeconds, at, receivedAt: new Date(receivedAt), runId, guards }
   return { ...of, hasClaims: await hasClaims(sql, countedOf(resource), scope) }
 }

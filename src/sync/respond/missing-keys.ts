@@ -6,8 +6,6 @@ import { policiesOf } from '../evidence/policies.ts'
 import { accepted } from '../sql/accepted.ts'
 import { historySql } from '../sql/history-sql.ts'
 import { type Absence, closeAbsent, findAbsent } from './absent.ts'
-import type { DocumentChange } from './field-changes.ts'
-import { rememberTombstones } from './tombstones.ts'
 
 /** Where absences are looked for. */
 interface Among {
@@ -52,19 +50,6 @@ export async function findMissingKeys(
   }
 }
 
-/** Tombstones keys that are gone. Returns what ended, and when. */
-export async function tombstoneMissing(
-  sql: Sql,
-  { resource, at }: Pick<Witness, 'resource' | 'at'>,
-  history: History,
-  gone: readonly Absence[],
-): Promise<readonly DocumentChange[]> {
-  if (gone.length === 0) return []
-  const closed = await closeAbsent(sql, history, gone, at)
-  await rememberTombstones(sql, resource, closed, at)
-  return closed
-}
-
 /**
  * Ends the versions of keys that the last responses lacked and that are back with another spell: they had gone in between.
  * Before the new versions are loaded. Returns how many ended.
@@ -94,7 +79,7 @@ export async function closePreviousSpells(
   )
   const other = new Set(rows.map(({ key }) => key))
   const gone = back.filter(({ key }) => other.has(key))
-  return (await tombstoneMissing(sql, witness, history, gone)).length
+  return (await closeAbsent(sql, history, gone, witness.at)).length
 }
 
 /** Ends the versions of a key and of everything that hangs on it. Returns how many ended. */

@@ -1,10 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import type { ResourceBase } from '../declare/resource.ts'
 import type { Witness } from '../evidence/claims.ts'
-import { lastAccepted } from '../ledger/ledger.ts'
-import { lastOfKey } from './checked-keys.ts'
-import { judgeClock } from './clock-guard.ts'
-import { giveUp } from './give-up.ts'
 import type { GuardAction } from './guard-actions.ts'
 import { agreesWithFlawed, agreesWithShrunken, countRecords, forgetImplausible } from './plausibility.ts'
 import type { IncomingResponse } from './validate-snapshot.ts'
@@ -16,7 +12,6 @@ export interface Validation {
   /** Why it is not loaded, or only in part; null when it is loaded whole. */
   readonly reason: string | null
   readonly guarded: readonly GuardAction[]
-  /** The response, with the last accepted one as it is after the clocks were judged. */
   readonly response: IncomingResponse
   /** The number of records that later responses are compared with; null when its clock cannot be trusted. */
   readonly normalized: number | null
@@ -35,32 +30,9 @@ export async function validateResponse(
   witness: Witness,
   found: Found,
 ): Promise<Validation> {
-  const { extraction, last } = response
-  const clock = await judgeClock(sql, resource, response)
-  if (clock.kind === 'rejected') return rejected(response, null, { guard: 'clock', reason: clock.reason })
-  if (clock.kind === 'contradicts') {
-    const { reason } = clock
-    const status = last && extraction.observedFrom < last.observedAt ? 'stale' : 'rejected'
-    return { status, reason, normalized: null, response, guarded: [{ guard: 'clock', action: 'pending', reason }] }
-  }
-  const current = clock.kind === 'give-up' ? await withoutGivenUp(sql, resource, response, clock) : response
-  const validation = await judgePlausibility(sql, resource, current, witness, found)
-  if (clock.kind === 'fine') return validation
-  const action = clock.kind === 'agreed' ? 'accepted after agreement' : 'given up'
-  return { ...validation, guarded: [{ guard: 'clock', action, reason: clock.reason }, ...validation.guarded] }
-}
-
-/** The response after the stored instants that it contradicts are given up. */
-async function withoutGivenUp(
-  sql: Sql,
-  resource: ResourceBase,
-  response: IncomingResponse,
-  { after, reason }: { readonly after: number; readonly reason: string },
-): Promise<IncomingResponse> {
-  const { scope, receivedAt } = response
-  await giveUp(sql, resource, { after: new Date(after), now: new Date(receivedAt), scope, reason })
-  const last = scope === undefined ? await lastAccepted(sql, resource.name) : await lastOfKey(sql, resource.name, scope)
-  return { ...response, last }
+  const { clockError } = response.extraction
+  if (clockError !== undefined) return rejected(response, null, { guard: 'clock', reason: clockError })
+  return await judgePlausibility(sql, resource, response, witness, found)
 }
 
 async function judgePlausibility(

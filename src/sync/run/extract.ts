@@ -2,11 +2,13 @@ import { renewAt } from '../../api/auth/renewal.ts'
 import { type Api, createClient } from '../../api/client.ts'
 import { ApiError, Forbidden, NotFound, Unavailable } from '../../api/errors.ts'
 import { textOf } from '../../api/http/http-exchange.ts'
-import { clockError } from '../../api/http/response-headers.ts'
+import { joinDates } from '../../api/http/response-headers.ts'
 import { KnownResponse, offline } from '../../api/http/transport.ts'
 import { parseJsonBytes } from '../../base/text/decode.ts'
 import type { Extraction, ExtractOptions, Resource, Worklist } from '../declare/resource.ts'
+import type { ClockSetting } from '../evidence/policies.ts'
 import { type Preparation, prepare } from '../normalize/prepare.ts'
+import { dateByClocks } from '../respond/clocks.ts'
 import type { RefusalKind } from '../worklist/refusals.ts'
 import type { Engine } from './engine.ts'
 
@@ -31,13 +33,15 @@ export interface RefusedTarget {
 
 /** Requests a target and normalizes its records. Uses no database, and never throws. */
 export async function extract(
-  { resource, key, engine }: Target & { readonly engine?: Pick<Engine, 'before'> },
+  { resource, key, engine }: Target & { readonly engine?: Pick<Engine, 'before' | 'guards'> },
   api: Api,
   options: ExtractOptions,
 ): Promise<Extracted> {
   try {
-    const extraction =
-      key === undefined ? await resource.extract(api, options) : await resource.extractOne(api, key, options)
+    const extraction = withDates(
+      key === undefined ? await resource.extract(api, options) : await resource.extractOne(api, key, options),
+      engine?.guards.clock,
+    )
     const preparation = prepare(
       resource,
       extraction.records,
@@ -46,7 +50,7 @@ export async function extract(
     )
     return { kind: 'response', extraction: resource.personal ? extraction : withoutRecords(extraction), preparation }
   } catch (error) {
-    if (error instanceof KnownResponse) return knownResponse(error)
+    if (error instanceof KnownResponse) return knownResponse(error, engine?.guards.clock)
     return key !== undefined && error instanceof ApiError ? refusalOf(error) : { kind: 'failed', error }
   }
 }
@@ -56,12 +60,18 @@ function withoutRecords({ read: _, ...extraction }: Extraction & { readonly read
   return { ...extraction, records: [] }
 }
 
-function knownResponse({ response, exchange }: KnownResponse): Extracted {
-  const { observedAt, headers } = response
-  const instants = { observedFrom: observedAt, observedAt, clockError: clockError(headers), renewAt: renewAt(response) }
+/** What was extracted, with the instants that the clocks come to. */
+function withDates(extraction: Extraction, clock: ClockSetting | undefined): Extraction {
+  const { clockSkew = 0, oddHeaders = [] } = extraction
+  return { ...extraction, ...dateByClocks({ ...extraction, clockSkew, oddHeaders }, clock) }
+}
+
+function knownResponse({ response, exchange }: KnownResponse, clock: ClockSetting | undefined): Extracted {
   const body = () => parseJsonBytes(Buffer.from(textOf(exchange)))
   const parsed = createClient({ transport: offline(async () => ({ ...response, body: body() })) })
-  return { kind: 'known', extraction: { records: [], complete: true, pages: 1, ...instants }, parsed }
+  const whole = { records: [], complete: true, pages: 1, renewAt: renewAt(response) }
+  const extraction = withDates({ ...whole, ...joinDates([response]) }, clock)
+  return { kind: 'known', extraction, parsed }
 }
 
 /** A refusal that the application itself wrote; any other 403 or 404 is a failure. */

@@ -1,9 +1,10 @@
-import { messageOf } from '../../base/errors.ts'
+import { messageOf, RetryableError } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { lockArchive, type RecordingClient, recordResponses } from '../archive/archive.ts'
 import { watchBodies } from '../archive/seen-bodies.ts'
 import type { ExtractOptions } from '../declare/resource.ts'
 import { isAccepted, lastAccepted } from '../ledger/ledger.ts'
+import { dateByClocks } from '../respond/clocks.ts'
 import { loadWithoutRefused } from '../respond/load-without-refused.ts'
 import { recordOutcome } from '../respond/record-outcome.ts'
 import { endsWork } from './admission.ts'
@@ -60,8 +61,14 @@ async function loadAndRecord(
 ): Promise<IngestResult> {
   const { engine, resource } = context
   const receivedAt = engine.clock.now()
-  if (extracted.kind !== 'response')
-    return await commit(context, client, (sql) => refusalOutcome(sql, context, client, { ...extracted, receivedAt }))
+  if (extracted.kind !== 'response') {
+    const instant = extracted.respondedAt ?? receivedAt
+    const dates = { observedFrom: instant, observedAt: instant, clockSkew: instant - receivedAt, oddHeaders: [] }
+    const { clockError, observedAt } = dateByClocks(dates, engine.guards.clock)
+    if (clockError !== undefined) return await recordFailure(context, client, new RetryableError(clockError))
+    const refused = { ...extracted, at: Math.min(observedAt, receivedAt), receivedAt }
+    return await commit(context, client, (sql) => refusalOutcome(sql, context, client, refused))
+  }
   const { extraction, preparation } = extracted
   if (context.key === undefined) logQuarantined(logOfRun(context), preparation)
   const loading = { resource, preparation, at: new Date(extraction.observedAt) }

@@ -2,7 +2,6 @@ import type { Sql } from '../../db/database.ts'
 import type { ResourceBase } from '../declare/resource.ts'
 import { hasClaims } from '../evidence/claims.ts'
 import { type LastRun, noCounts } from '../ledger/ledger.ts'
-import { judgeClock } from '../respond/clock-guard.ts'
 import type { LoadResult } from '../respond/load-response.ts'
 import { countedOf } from '../respond/pending-versions.ts'
 import type { ReceivedResponse } from '../respond/validate-snapshot.ts'
@@ -21,10 +20,9 @@ export async function loadKnown(
   received: ReceivedResponse,
   last: LastRun | undefined,
 ): Promise<LoadResult> {
-  const { observedAt, clockError } = received.extraction
+  const { observedAt, clockError, dating = [] } = received.extraction
   if (!last || observedAt < last.observedAt || clockError !== undefined) throw new MustParse()
-  const { kind } = await judgeClock(sql, resource, received)
-  if (kind !== 'fine' || (await hasClaims(sql, countedOf(resource), received.scope))) throw new MustParse()
+  if (await hasClaims(sql, countedOf(resource), received.scope)) throw new MustParse()
   const { came: records, normalized, currentKeys } = last
   return {
     ...noCounts,
@@ -38,6 +36,6 @@ export async function loadKnown(
     contentHash: Buffer.from(last.contentHash),
     drift: [],
     hidden: [],
-    guarded: [],
+    guarded: [...dating],
   }
 }

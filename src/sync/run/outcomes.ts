@@ -6,7 +6,14 @@ import type { ResourceBase } from '../declare/resource.ts'
 import { isAccepted, lastAccepted, noCounts, statusOfError } from '../ledger/ledger.ts'
 import { namesInResponses } from '../outbox/notifications.ts'
 import { lastOfKey } from '../respond/checked-keys.ts'
-import { type LastReasons, missingAction, movedActions, newActions } from '../respond/guard-actions.ts'
+import { dateAfter } from '../respond/clocks.ts'
+import {
+  type GuardAction,
+  type LastReasons,
+  missingAction,
+  movedActions,
+  newActions,
+} from '../respond/guard-actions.ts'
 import { type LoadResult, loadResponse } from '../respond/load-response.ts'
 import type { Outcome } from '../respond/record-outcome.ts'
 import { reshaped } from '../respond/shape-changes.ts'
@@ -52,14 +59,15 @@ export async function responseOutcome(
   sql: Sql,
   context: IngestContext,
   client: RecordingClient,
-  received: Received,
+  response: Received,
 ): Promise<IngestResult> {
   const { resource, key, lastReasons, engine } = context
   const { clock, guards } = engine
-  const loaded = await load(sql, context, client, received)
+  const { received, loaded } = await load(sql, context, client, response)
   const { status, hidden, observedAt, contentHash, records, lost, hidesKept, ...rest } = loaded
+  const guarded = await withoutRepeated(sql, resource.name, loaded.guarded, clock.now())
   const archive = { exchanges: client.exchanges, status, hidden, accepted: guards.accept, personal: resource.personal }
-  const outcome = { ...headingOf(context), ...rest, status, observedAt, records, archive }
+  const outcome = { ...headingOf(context), ...rest, guarded, status, observedAt, records, archive }
   if (key === undefined) {
     const at = new Date(clock.now())
     const { observedFrom, complete, pages, renewAt } = received.extraction
@@ -72,7 +80,7 @@ export async function responseOutcome(
   return {
     ...outcome,
     at: new Date(now),
-    guarded: newActions(lastReasons, key, loaded.guarded),
+    guarded: newActions(lastReasons, key, guarded),
     isObservation: true,
     workItem: {
       now,
@@ -86,24 +94,58 @@ export async function responseOutcome(
   }
 }
 
+/** The same remark about clocks and headers is made once in so long, ms: the next poll would repeat it. */
+const REMARK_REPEATED_AFTER = 3_600_000
+
+/** What guards did, without remarks about clocks and headers that were made of the same resource a moment ago. */
+async function withoutRepeated(
+  sql: Sql,
+  resource: string,
+  guarded: readonly GuardAction[],
+  now: number,
+): Promise<readonly GuardAction[]> {
+  const isRemark = ({ guard, action }: GuardAction) =>
+    guard === 'header' || (guard === 'clock' && action === 'accepted')
+  const remarks = guarded.filter(isRemark).map(({ reason }) => reason)
+  if (remarks.length === 0) return guarded
+  const made = await sql.query<{ reason: string }>(
+    `select reason from sync.guard_action where resource = $1 and at > $2 and at <= $3 and reason = any($4::text[])`,
+    [resource, new Date(now - REMARK_REPEATED_AFTER), new Date(now), remarks],
+  )
+  const known = new Set(made.map(({ reason }) => reason))
+  return guarded.filter((action) => !isRemark(action) || !known.has(action.reason))
+}
+
 async function load(
   sql: Sql,
   { resource, key, runId, engine }: IngestContext,
   client: RecordingClient,
-  received: Received,
-) {
-  const { guards, privacy } = engine
-  const { preparation, ...response } = received
+  response: Received,
+): Promise<{ readonly received: Received; readonly loaded: LoadResult }> {
+  const { guards, privacy, isLate = false } = engine
+  const isReplay = engine.runId !== undefined
+  const ofAll = key === undefined ? await lastAccepted(sql, resource.name) : undefined
+  const last = key === undefined ? ofAll : await lastOfKey(sql, resource.name, key)
+  // What was recorded brings its instant: where that is older than what is known, it is old.
+  const { extraction, receivedAt } = response
+  const dated = isLate || isReplay ? extraction : dateAfter(extraction, last?.observedAt, receivedAt)
+  const received = { ...response, extraction: dated }
+  const { preparation, ...rest } = received
   const credential = client.credential()
-  const rest = { ...response, credential, isReplay: engine.runId !== undefined }
-  if (key !== undefined && preparation) {
-    const last = await lastOfKey(sql, resource.name, key)
-    return await loadResponse(sql, resource, { ...rest, preparation, last, guards, privacy, runId, scope: key })
+  const incoming = {
+    ...rest,
+    credential,
+    isReplay,
+    last,
+    guards,
+    privacy,
+    runId,
+    ...(key === undefined ? {} : { scope: key }),
   }
-  const last = await lastAccepted(sql, resource.name)
-  const incoming = { ...rest, last, guards, privacy, runId }
-  if (preparation) return await loadResponse(sql, resource, { ...incoming, preparation })
-  return await loadKnown(sql, resource, incoming, client.bodies?.isBodyOf(last) ? last : undefined)
+  const loaded = preparation
+    ? await loadResponse(sql, resource, { ...incoming, preparation })
+    : await loadKnown(sql, resource, incoming, client.bodies?.isBodyOf(ofAll) ? ofAll : undefined)
+  return { received, loaded }
 }
 
 /** Whether the same body, at a later instant, gives the same: nothing of it was doubtful, or depended on when it came. */
@@ -118,13 +160,13 @@ export async function refusalOutcome(
   sql: Sql,
   context: IngestContext,
   client: RecordingClient,
-  { kind, reason, respondedAt, receivedAt }: RefusedTarget & { readonly receivedAt: number },
+  { kind, reason, at, receivedAt }: RefusedTarget & Pick<Refusal, 'at' | 'receivedAt'>,
 ): Promise<IngestResult> {
   const { resource, key, engine, lastReasons } = context
   if (key === undefined) throw new Error(`${resource.name} has no keys`)
   const { absences, accept } = engine.guards
   const credential = client.credential()
-  const refusal = { key, kind, at: Math.min(respondedAt ?? receivedAt, receivedAt), receivedAt, credential }
+  const refusal = { key, kind, at, receivedAt, credential }
   const noted = await noteRefusal(sql, resource, refusal, absences)
   const isMissing = kind === 'gone' && noted.state === 'pending'
   return {

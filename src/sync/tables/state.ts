@@ -104,7 +104,7 @@ export const guardAction = syncTable(
     resource: text('The resource, such as items.').notNull(),
     key: text('The key. NULL: the whole response.'),
     guard: text(
-      'staleness, plausibility, clock, absence, zero-glitch, walk, mass-refusal, mass-restriction or credential.',
+      'staleness, plausibility, clock (whose clock dated the response, or an instant that cannot be), header (an age that a response cannot have), absence, zero-glitch, walk, mass-refusal, mass-restriction or credential.',
     ).notNull(),
     action: text(
       'What the guard did: rejected, ignored, accepted, accepted after agreement, given up, withdrawn, stopped, pending or tombstoned. NULL: a row from before this column existed.',
@@ -113,21 +113,6 @@ export const guardAction = syncTable(
     runId: uuid('The run: run_id in sync.run.').notNull(),
   },
   (self) => [index('guard_action_time').on(self.resource, self.at)],
-)
-
-export const tombstone = syncTable(
-  'tombstone',
-  'The latest version of each key that ended because responses lacked it, and the response that confirmed this: when that one is given up for its clock, the version goes on. Of the last month.',
-  {
-    resource: text('The resource, or the resource and its history, such as guilds/members.').notNull(),
-    key: text('Natural key of the entity; several columns are joined by a slash.').notNull(),
-    validUntil: instant('valid_until of the version: observed_at of the first response that lacked the key.').notNull(),
-    confirmedAt: instant('observed_at of the response that ended it.').notNull(),
-  },
-  (self) => [
-    primaryKey({ name: 'tombstone_pkey', columns: [self.resource, self.key] }),
-    index('tombstone_time').on(self.resource, self.confirmedAt),
-  ],
 )
 
 export const backfill = syncTable(
@@ -176,7 +161,6 @@ export const watchNaming = [
     { key: 'key', reason: 'text' },
     { [words]: ['resource', 'guard', 'action'], [numbers]: ['runId'] },
   ),
-  namesPeople(tombstone, { key: 'row' }, { [words]: ['resource'] }),
   namesPeople(
     lock,
     {},

@@ -3,7 +3,6 @@ import { dirname } from 'node:path'
 import type { Api } from '../../../api/client.ts'
 import { Forbidden, Unauthorized } from '../../../api/errors.ts'
 import type { RequestEvent } from '../../../api/http/request-event.ts'
-import { readHttpDate } from '../../../api/http/response-headers.ts'
 import type { ApiResponse } from '../../../api/response.ts'
 import type { App } from '../../../app/app.ts'
 import { chooseCredential } from '../../../app/stored-credential.ts'
@@ -15,6 +14,8 @@ import { readReplication, type Slot } from '../../../db/server/replication.ts'
 import { loadDuckDb } from '../../../lake/duckdb.ts'
 import { lakeState } from '../../../lake/index-file.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
+import { readDatingRemarks } from '../../../sync/overview/overview.ts'
+import { dateByClocks } from '../../../sync/respond/clocks.ts'
 import { periodSeconds } from '../../../sync/schedule/ticker.ts'
 import { bytesText, durationText } from '../../output/units.ts'
 
@@ -63,7 +64,7 @@ export async function checkResponse(
   try {
     const response = await api.guilds.seasons({ signal })
     const seen = `${config.baseUrl} responded ${timing(requests)}`
-    return [{ check: 'api', verdict: 'fine', seen }, checkClock(response), checkHeaders(response)]
+    return [{ check: 'api', verdict: 'fine', seen }, checkClock(response, config), checkHeaders(response)]
   } catch (error) {
     return [
       {
@@ -87,22 +88,49 @@ function timing(requests: readonly RequestEvent[]): string {
   return `in ${took} ms${tries}${slot}`
 }
 
-function checkClock({ headers, receivedAt }: ApiResponse<unknown>): Finding {
+/** What history takes its times from, as far as the two clocks agree. */
+function checkClock({ clockSkew, observedFrom, observedAt }: ApiResponse<unknown>, { trustedClock }: Config): Finding {
   const check = 'clock'
-  const date = readHttpDate(headers.get('date'))
-  if (date === null) return { check, verdict: 'warning', seen: 'the response has no Date header' }
-  const skew = Math.round((receivedAt - date) / 1000)
-  if (Math.abs(skew) <= SKEW) return { check, verdict: 'fine', seen: 'agrees with the API to within some seconds' }
+  if (trustedClock !== 'both')
+    return { check, verdict: 'fine', seen: `not compared: WYNNSYNC_CLOCK=${trustedClock} decides` }
+  if (clockSkew === null) return { check, verdict: 'warning', seen: 'the response has no Date header' }
+  const seconds = Math.round(Math.abs(clockSkew) / 1000)
+  if (seconds <= SKEW) return { check, verdict: 'fine', seen: 'agrees with the API to within some seconds' }
+  const seen = `this machine's clock is ${seconds} s ${clockSkew < 0 ? 'ahead of' : 'behind'} the API's`
+  const todo = 'synchronize it (timedatectl set-ntp true)'
+  const { clockError, dating } = dateByClocks({ observedFrom, observedAt, clockSkew, oddHeaders: [] })
+  if (clockError !== undefined) {
+    const loaded = `${todo}; until they agree within an hour nothing is loaded. If you know which one is right, WYNNSYNC_CLOCK`
+    return { check, verdict: 'problem', seen, todo: `${loaded}=machine or =api says so` }
+  }
+  const from = dating.length > 0 ? 'this clock' : "the API's"
   return {
     check,
     verdict: 'warning',
-    seen: `this machine's clock is ${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} the API's`,
-    todo: 'synchronize it (timedatectl set-ntp true); history takes its times from the API, the schedule from this clock',
+    seen,
+    todo: `${todo}; history takes its times from ${from}, the schedule from this clock`,
   }
 }
 
-function checkHeaders({ rateLimit, expiresAt }: ApiResponse<unknown>): Finding {
+/** What the clocks and headers of the last day's responses came to; nothing where all agreed. */
+export async function checkDating(db: Database, now: number): Promise<Finding[]> {
+  const remarks = await readDatingRemarks(db, now, 24)
+  const [first] = remarks
+  if (!first) return []
+  const more = remarks.length > 1 ? ` (and ${remarks.length - 1} more; see wynnsync status)` : ''
+  const todo = 'see docs/explanation/clocks.md'
+  return [{ check: 'dating', verdict: 'warning', seen: `${first.resource}: ${first.reason}${more}`, todo }]
+}
+
+function checkHeaders({ rateLimit, expiresAt, oddHeaders }: ApiResponse<unknown>): Finding {
   const check = 'headers'
+  if (oddHeaders.length > 0)
+    return {
+      check,
+      verdict: 'warning',
+      seen: `${oddHeaders.join(' and ')} of the response say an age that it cannot have`,
+      todo: 'nothing: they count as absent; a cache between here and the API may be wrong',
+    }
   const missing = [
     ...(rateLimit?.remaining == null ? ['the rate limit'] : []),
     ...(rateLimit?.bucket == null ? ['its bucket'] : []),

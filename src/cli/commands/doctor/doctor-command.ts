@@ -18,6 +18,7 @@ import { boldFirstLine, formatTable } from '../../output/table.ts'
 import { databaseAdvice, ORIGIN_ADVICE, readOnlyAdvice, VIEWS_ADVICE } from './doctor-advice.ts'
 import {
   checkCredential,
+  checkDating,
   checkDisk,
   checkLake,
   checkProxy,
@@ -117,7 +118,13 @@ async function checkDatabase(
         : { check, verdict: 'warning', seen, todo: VIEWS_ADVICE }
     const origin = await checkOrigin(db, app)
     return {
-      findings: [finding, ...origin.findings, await checkFreshness(db), ...(await checkReplication(db))],
+      findings: [
+        finding,
+        ...origin.findings,
+        await checkFreshness(db),
+        ...(await checkDating(db, app.clock.now())),
+        ...(await checkReplication(db)),
+      ],
       isWritable: readOnly === null,
       ...(origin.admission ? { admission: origin.admission } : {}),
     }

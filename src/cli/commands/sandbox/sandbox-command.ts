@@ -49,14 +49,17 @@ function startOf({ at, recordings }: SandboxFlags, { app }: Context): number | u
 /** So that nothing made up gets into the history of the real game, and no login of a sandbox replaces a real one. */
 const sandboxData = './sandbox-data'
 
-function welcome({ url, clock }: Sandbox, { recordings }: SandboxFlags): string {
+function welcome({ url, clock }: Sandbox, { recordings, at, speed }: SandboxFlags): string {
+  // In another time than this machine's, its own `Date` decides when a response was made.
+  const isElsewhere = [recordings, at, speed].some((flag) => flag !== undefined)
+  const clockSetting = isElsewhere ? 'WYNNSYNC_CLOCK=api ' : ''
   const control = url.replace(/v3$/, '__sandbox')
   const step = recordings === undefined ? '{"advanceSeconds":3600}' : '{"next":"/item/database"}'
   return `sandbox of the API at ${url}
-time: ${new Date(clock.now()).toISOString()}; move it with
+time: ${new Date(clock.now()).toISOString()}; move it with (and then sync with WYNNSYNC_CLOCK=api)
       curl -X PUT ${control}/clock -d '${step}'
 try, in a second terminal:
-      wynnsync sync territories guild-list --base-url ${url} --data-dir ${sandboxData}
+      ${clockSetting}wynnsync sync territories guild-list --base-url ${url} --data-dir ${sandboxData}
       WYNNSYNC_CREDENTIALS=${sandboxData}/credentials.json wynnsync auth login --client-id sandbox --base-url ${url}
 stop: Ctrl-C
 `

@@ -5,7 +5,14 @@ import { lakeState } from '../../../lake/index-file.ts'
 import type { StoreSettings } from '../../../lake/lake-store.ts'
 import { readDeliveries } from '../../../monitoring/watches/delivery-state.ts'
 import { resources, worklists } from '../../../resources/index.ts'
-import { readBudgets, readFailures, readGaps, readSizes, readTiers } from '../../../sync/overview/overview.ts'
+import {
+  readBudgets,
+  readDatingRemarks,
+  readFailures,
+  readGaps,
+  readSizes,
+  readTiers,
+} from '../../../sync/overview/overview.ts'
 import { readFreshness, readKeyCounts, readStates } from '../../../sync/overview/recent-runs.ts'
 import { readPendingRestrictions } from '../../../sync/privacy/restrictions/restrictions.ts'
 import { accountOf } from '../../../sync/run/database-budget-store.ts'
@@ -48,6 +55,7 @@ export async function readOverview(
     })),
     budgets: (await readBudgets(db, now)).map((budget) => ({ ...budget, who: whoIs(budget.account, credentials) })),
     gaps: await readGaps(db, yesterday, 5),
+    clocks: await readDatingRemarks(db, now, 24),
     failures: await readFailures(db, yesterday, 5),
     restrictions: await readPendingRestrictions(db),
     size: await readSizes(db, 5),

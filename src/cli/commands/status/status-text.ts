@@ -67,7 +67,7 @@ interface Section {
 }
 
 function sections(overview: Overview, now: number): readonly Section[] {
-  const { budgets, gaps, failures, restrictions, size, tiers, locks, watches } = overview
+  const { budgets, gaps, clocks, failures, restrictions, size, tiers, locks, watches } = overview
   return [
     {
       title: 'Requests the API allows',
@@ -85,6 +85,15 @@ function sections(overview: Overview, now: number): readonly Section[] {
       title: 'Not observed, in the last day',
       columns: ['resource', 'from', 'to', 'missed', 'why'],
       rows: gaps.map((gap) => ({ ...gap, from: gap.beganAt, to: gap.endedAt, why: shortened(gap.reason, 90) })),
+    },
+    {
+      title: 'Clocks and headers that disagree, in the last day',
+      columns: ['resource', 'last', 'what was seen and done'],
+      rows: clocks.map((remark) => ({
+        resource: remark.resource,
+        last: ago(remark.at, now),
+        'what was seen and done': shortened(remark.reason, 120),
+      })),
     },
     pendingSection(overview, now),
     {

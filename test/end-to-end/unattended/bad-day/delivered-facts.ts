@@ -1,4 +1,5 @@
-import { observedAt } from '../../../../src/api/http/response-headers.ts'
+import { datesOf, type Headers } from '../../../../src/api/http/response-headers.ts'
+import { dateByClocks } from '../../../../src/sync/respond/clocks.ts'
 import type { DeliveredResponse } from './proxied-request.ts'
 
 /** The facts of all delivered responses, each with the instants that those responses speak for. */
@@ -23,6 +24,9 @@ interface Spoken {
   readonly at: number
   readonly tolerance: number
 }
+
+/** The instant that a response speaks for, as both clocks have it. */
+const observedAt = (headers: Headers, receivedAt: number) => dateByClocks(datesOf(headers, receivedAt)).observedAt
 
 export function recordDeliveredFacts(): DeliveredFacts {
   const facts = new Map<string, Spoken[]>()
