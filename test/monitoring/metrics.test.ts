@@ -53,6 +53,20 @@ describe('the text of metrics', () => {
 })
 
 describe('the server of metrics', () => {
+  test('says in its health what is odd, and is healthy all the same', async () => {
+    const odd: string[] = []
+    const options = { host: '127.0.0.1', port: 0, metrics: async () => '', problems: async () => [] }
+    const server = await serveMetrics({ ...options, warnings: async () => odd })
+    onTestFinished(() => server.close())
+    const health = async () => {
+      const answer = await fetch(`${server.url}/healthz`)
+      return [answer.status, await answer.json()]
+    }
+    expect(await health()).toEqual([200, { healthy: true, problems: [] }])
+    odd.push('items: the clocks differ')
+    expect(await health()).toEqual([200, { healthy: true, problems: [], warnings: odd }])
+  })
+
   test('answers under addresses, localhost and configured names only, whoever points their own name here', async () => {
     const options = {
       host: '127.0.0.1',

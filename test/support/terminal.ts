@@ -23,7 +23,7 @@ export function onTerminal(
 export function wordsOnTerminal(words: string, environment: Environment, cwd: string) {
   const child = spawn('script', ['--quiet', '--return', '--echo', 'always', '--command', words, '/dev/null'], {
     cwd,
-    env: { PATH: process.env.PATH, HOME: cwd, TERM: 'xterm', SHELL: '/bin/sh', ...environment },
+    env: { PATH: process.env.PATH, HOME: cwd, TERM: 'xterm', SHELL: '/bin/sh', WYNNSYNC_CLOCK: 'api', ...environment },
   })
   let out = ''
   const seen = new Set<() => void>()
