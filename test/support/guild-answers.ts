@@ -91,7 +91,7 @@ export async function answerGuild({ sandbox, clock }: World, body: object, at: s
 
 /** Runs the guilds worklist once. */
 export async function syncGuilds(
-  { db, api, clock, log, raw = false }: World,
+  { db, api, clock, log, raw = false, trusts = 'api' }: World,
   options: Partial<WorklistOptions> = {},
   {
     plausibleShare = 0.5,
@@ -99,7 +99,7 @@ export async function syncGuilds(
     zeroShare = 0.25,
     accept = false,
     notifies = false,
-    clock: trusted = 'api',
+    clock: trusted = trusts,
   }: SyncOptions = {},
 ): Promise<RunResult> {
   const lines = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)

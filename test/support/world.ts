@@ -5,7 +5,7 @@ import { FOREVER } from '../../src/db/bulk/values.ts'
 import type { Database } from '../../src/db/database.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
 import type { ExtractOptions, Resource, Worklist } from '../../src/sync/declare/resource.ts'
-import type { Guards } from '../../src/sync/evidence/policies.ts'
+import type { ClockSetting, Guards } from '../../src/sync/evidence/policies.ts'
 import type { PreparedBefore } from '../../src/sync/normalize/prepared-before.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
@@ -33,6 +33,8 @@ export interface World {
   readonly log: string[]
   /** Keep what the API sends about people as it came. */
   readonly raw?: boolean
+  /** Whose clock dates responses; default: the API's. An old response of a diary has an old `Date`, too, and its clock only goes on. */
+  readonly trusts?: ClockSetting
   /** The API answers with `body` (JSON), which speaks for `at`; the resource is synced once. */
   sync(resource: Resource, body: unknown, at: string, options?: SyncOptions): Promise<RunResult>
   /** Syncs whatever the sandbox answers by itself. */
@@ -95,6 +97,7 @@ export async function openWorld(
   sandboxOptions: Partial<SandboxOptions> = {},
   start = instantOf('00:00'),
   token?: string,
+  trusts: ClockSetting = 'api',
 ): Promise<World> {
   const clock = virtualClock(start, { auto: true })
   const limits = { guest: 100_000, token: 100_000 }
@@ -111,8 +114,7 @@ export async function openWorld(
       absences = 2,
       shrunkenHours = 6,
       zeroShare = 0.25,
-      // An old response has an old `Date`, too, and the clock of a diary only goes on.
-      clock: trusted = 'api',
+      clock: trusted = trusts,
       ...others
     } = options
     const { accept = false, raw = false, notifies = false, program = 'test', before, ...extract } = others
@@ -131,6 +133,7 @@ export async function openWorld(
     clock,
     sandbox,
     log,
+    trusts,
     syncNow,
     rows,
     sync: async (resource, body, at, options) => {

@@ -36,6 +36,8 @@ export async function openScene(db: Database, token?: string): Promise<Scene> {
     },
     start,
     token,
+    // There is one time, and single responses are wrong about it.
+    'both',
   )
   const { holds } = world.sandbox.history()
   const guilds = [...new Set(holds.map(({ guild }) => guild))].slice(0, 2)
