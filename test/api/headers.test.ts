@@ -66,7 +66,14 @@ describe('the instant that a response speaks for', () => {
     const said = { TerritoryLastTick: tickAt(age), Expires: expiresOf(age), Age: seconds(age) }[header] ?? ''
     const dates = datesOf(headers({ 'cache-control': 'max-age=120', date, [header.toLowerCase()]: said }), now)
     expect(Date.parse(date) - dates.observedAt).toBe(isBelieved ? age : 0)
-    expect([dates.oddHeaders, dates.isUndated]).toEqual(isBelieved ? [[], false] : [[header], true])
+    expect([dates.oddHeaders, dates.isUndated]).toEqual(isBelieved ? [[], false] : [[header], age > 0])
+  })
+
+  test.each([
+    [24 * 3600, true],
+    [24 * 3600 + 1, false],
+  ])('may be that of an old copy where the age is %d seconds: %s', (age, isUndated) => {
+    expect(datesOf(headers({ date, age: String(age) }), now)).toMatchObject({ oddHeaders: ['Age'], isUndated })
   })
 
   test('is that of the next header where one says what cannot be, and that one is named', () => {

@@ -18,7 +18,7 @@ export interface Dates {
   readonly clockSkew: number | null
   /** Headers that say an age that a response cannot have: they count as absent. */
   readonly oddHeaders: readonly string[]
-  /** Whether headers say an age, and none of them one that a response can have: it may be an old copy. */
+  /** Whether no header says an age that the response can have, and one says that of an old copy: it may be one. */
   readonly isUndated: boolean
 }
 
@@ -26,6 +26,8 @@ export interface Dates {
 const AGE_TOLERANCE = MINUTE
 /** No copy counts as older than that, whatever its headers say; ms. */
 const LONGEST_LIFETIME = 60 * MINUTE
+/** No cache keeps a copy for longer, ms: what is said to be older has a wrong header, and what is said to come later, too. */
+const OLDEST_COPY = 24 * 60 * MINUTE
 /** `Date` is cut to whole seconds: what was made within its second seems to come after it. ms */
 const SECOND = 1000
 
@@ -48,7 +50,7 @@ export function datesOf(headers: Headers, receivedAt: number): Dates {
     observedAt,
     clockSkew: date === null ? null : date - receivedAt,
     oddHeaders: ages.slice(0, believed < 0 ? ages.length : believed).map(({ header }) => header),
-    isUndated: ages.length > 0 && believed < 0,
+    isUndated: believed < 0 && ages.some(({ age }) => age > 0 && age <= OLDEST_COPY),
   }
 }
 
