@@ -89,7 +89,6 @@ describe('wynnsync doctor', () => {
     const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: url, WYNNSYNC_CLOCK: 'both' }
     await runProgram(['sync', 'seasons'], environment)
     const { of } = await doctor(environment)
-    expect(of('headers')).toMatchObject({ verdict: 'warning', seen: expect.stringContaining('Expires') })
     const status = await runProgram(['status', '--json'], environment)
     const { clocks } = JSON.parse(status.out) as { clocks: { guard: string; action: string }[] }
     // No season came: the response is rejected for that, and dated all the same.

@@ -172,6 +172,7 @@ describe('wynnsync doctor', () => {
       WYNNSYNC_BASE_URL: api.url,
       DATABASE_URL: await testDatabaseUrl(),
       WYNNSYNC_TOKEN: 'not-a-token',
+      WYNNSYNC_CLOCK: 'both',
     }
     const { code, out, err } = await runProgram(['doctor'], environment)
     expect(out).toMatch(/^clock +warning +this machine's clock is (599|600|601) s ahead/m)

@@ -122,15 +122,8 @@ export async function checkDating(db: Database, now: number): Promise<Finding[]>
   return [{ check: 'dating', verdict: 'warning', seen: `${first.resource}: ${first.reason}${more}`, todo }]
 }
 
-function checkHeaders({ rateLimit, expiresAt, oddHeaders }: ApiResponse<unknown>): Finding {
+function checkHeaders({ rateLimit, expiresAt }: ApiResponse<unknown>): Finding {
   const check = 'headers'
-  if (oddHeaders.length > 0)
-    return {
-      check,
-      verdict: 'warning',
-      seen: `${oddHeaders.join(' and ')} of the response say an age that it cannot have`,
-      todo: 'nothing: they count as absent; a cache between here and the API may be wrong',
-    }
   const missing = [
     ...(rateLimit?.remaining == null ? ['the rate limit'] : []),
     ...(rateLimit?.bucket == null ? ['its bucket'] : []),
