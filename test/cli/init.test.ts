@@ -31,6 +31,9 @@ describe('wynnsync init', () => {
     // Read back by the program: no flag says it any more.
     const shown = await runProgram(['config', 'show', '--json'], {}, folder)
     expect(JSON.parse(shown.out).settings).toContainEqual({ name: 'WYNNSYNC_DATA_DIR', value: dataDir, source: '.env' })
+    expect((await runProgram(['init', '--yes'], {}, folder)).err).toContain(
+      '/.env is written, for your eyes only (no new settings)',
+    )
     const unit = await runProgram(['init', '--yes', '--systemd', '--json'], {}, folder)
     const document = jsonSchemas.init.parse(JSON.parse(unit.out))
     expect(document.run).toContain(`\nExecStart=${process.execPath} ${mainFile} start\n`)

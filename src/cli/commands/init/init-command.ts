@@ -37,7 +37,7 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   const place = { node: process.execPath, program, folder: resolve('.') }
   const run = howToRun(way, place)
   if (flags.dryRun) {
-    const said = `${visibleLine(file)} would have ${written.join(', ') || 'no settings'} of it; nothing was changed\n`
+    const said = `${visibleLine(file)} would have ${written.join(', ') || 'no new settings'} of it; nothing was changed\n`
     if (!context.flags.json) context.err.write(said)
     writeResult(context, { file, written, way, run, findings: [] }, run)
     return exitCode.done
@@ -48,7 +48,7 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   if (!context.flags.json) {
     // Only what is to be installed goes to stdout: `init --systemd > wynnsync.service`.
     context.err.write(
-      `${visibleLine(file)} is written, for your eyes only (${written.join(', ') || 'no settings'})\n\n`,
+      `${visibleLine(file)} is written, for your eyes only (${written.join(', ') || 'no new settings'})\n\n`,
     )
     context.err.write(`${findingsText(findings)}\nTo run it:\n\n`)
   }
