@@ -424,6 +424,7 @@ describe('an exchange', () => {
     const headers = {
       'Content-Encoding': 'gzip',
       'Cache-Control': 'max-age=3600',
+      Date: 'Sat, 30 May 2026 12:00:00 GMT',
       Expires: 'Sat, 30 May 2026 12:30:00 GMT',
       'RateLimit-Bucket': 'ITEMS',
       'RateLimit-Limit': '50',

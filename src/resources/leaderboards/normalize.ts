@@ -20,7 +20,7 @@ const knownFields = new Set(Object.keys(leaderboardEntrySchema.shape))
 /** Ten times what a board can be asked for (API reference 3.7): places up to the last one are counted through. */
 const lastPlace = 10_000
 /** What a column of numbers takes is less than this. */
-const highestScore = 1e100
+const highestScore = Number.MAX_SAFE_INTEGER
 
 /** The entries of a board by the key under which they came; of a list, by the number of the place. */
 export function entriesOf(body: unknown): [string, unknown][] {

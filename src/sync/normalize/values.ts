@@ -2,7 +2,7 @@
 export const modelNumber = 'customModelData'
 
 /** ISO 8601 with a time zone: the API sends `Z` and `+00:00`, with and without microseconds (API reference 6). */
-const instant = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(?:Z|z|([+-])(\d\d):?(\d\d)?)$/
+const instant = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(?:Z|z|([+-])(0\d|1[0-5])(?::?([0-5]\d))?)$/
 
 /**
  * An instant in the one spelling that is hashed and stored, UTC with microseconds and `Z`, which is how the API mostly sends it;

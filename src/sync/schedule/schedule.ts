@@ -52,7 +52,7 @@ export async function runSchedule(engine: Engine, options: ScheduleOptions): Pro
     options.scheduled.map((one) => {
       const { resource } = one
       const start = () => runResource(resource, engine, optionsOf(one, options, engine.clock.now()))
-      const run = resource.lane === 'live' ? () => beforeOthers(start) : start
+      const run = resource.lane === 'live' ? (beforeOthers<RunResult>).bind(undefined, start) : start
       if (resource.lane === 'live' || isWorklist(resource)) return runWhenDue(engine, one, options, run)
       const inTurn = async () => (options.stopping.aborted ? skippedResult(resource.name) : await run())
       return runWhenDue(engine, one, options, () => refreshes.add(inTurn))
