@@ -241,6 +241,18 @@ describe('the embedded database as a server', () => {
     expect(await one`show statement_timeout`).toEqual([{ statement_timeout: '7s' }])
   })
 
+  test('forgets the prepared statements of clients that went away', async () => {
+    for (let nth = 0; nth < 3; nth++) {
+      const one = client()
+      await one.unsafe('select $1::int + 0 as forgotten', [nth], { prepare: true })
+      await one.end()
+    }
+    // The statement of one that has just gone may go with the next turn.
+    const kept = () =>
+      client().unsafe(`select name from pg_prepared_statements where statement like '%forgotten' and name <> ''`)
+    await expect.poll(async () => (await kept()).length).toBe(0)
+  })
+
   test('keeps statements apart that two clients call the same', async () => {
     const [one, two] = await Promise.all([plainClient(), plainClient()])
     const prepare = (answer: string) => [messageOf('P', 's', `select '${answer}'`, NOTHING), SYNC]

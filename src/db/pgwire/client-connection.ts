@@ -40,6 +40,7 @@ export async function serveConnection(socket: Socket, id: number, connections: C
     id,
     isWork: false,
     settings: new Map(),
+    hasPrepared: false,
     send: (bytes) => void (socket.writable && socket.write(bytes)),
     disconnect: (message) => {
       socket.write(message)
@@ -133,7 +134,9 @@ async function* handleMessages(
       continue
     }
     try {
-      await multiplexer.pass(client, withOwnNames(message, `${client.id}:`), blob)
+      const named = withOwnNames(message, `${client.id}:`)
+      client.hasPrepared ||= letter === 'P' && named !== message
+      await multiplexer.pass(client, named, blob)
     } catch (error) {
       if (!(error instanceof Cancelled)) throw error
       const cancelled = errorMessage('ERROR', '57014', 'canceling statement due to user request')

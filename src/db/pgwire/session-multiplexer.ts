@@ -49,6 +49,8 @@ export interface ClientConnection {
   isWork: boolean
   /** Settings of the session, kept while others have it. */
   settings: ReadonlyMap<string, string>
+  /** Whether it may have prepared statements with names, which the session keeps. */
+  hasPrepared: boolean
   send(bytes: Uint8Array): void
   disconnect(message: Buffer): void
 }
@@ -86,6 +88,8 @@ interface Place {
  */
 export function multiplexSession(session: ProtocolSession, clock: Clock, limitMs?: number) {
   const places = new Map<ClientConnection, Place>()
+  /** Clients that left prepared statements behind. */
+  const gone: ClientConnection[] = []
   let last: ClientConnection | undefined
   const idle = idleTimer(clock, (client) => {
     if (places.get(client)?.taken?.turn.isAwaited()) void drop(client, IDLE)
@@ -96,6 +100,7 @@ export function multiplexSession(session: ProtocolSession, clock: Clock, limitMs
     if (last) last.settings = await settingsOf(sql)
     last = undefined
     await sql.query('reset all')
+    await deallocate(sql, gone.splice(0))
   }
 
   /** Waits for the turn of a client, and gives it its settings. */
@@ -110,9 +115,8 @@ export function multiplexSession(session: ProtocolSession, clock: Clock, limitMs
     }
     const onWait = () => void (place.taken && !place.isRunning && idle.start(client))
     const { signal } = place.cancel
-    const rules = { isWork: client.isWork, limitMs, restore }
     try {
-      place.taken = await session.take({ ...rules, onStop, onWait, signal })
+      place.taken = await session.take({ isWork: client.isWork, limitMs, restore, onStop, onWait, signal })
     } catch (error) {
       places.delete(client)
       throw signal.aborted || sqlState(error) === '57014' ? new Cancelled(messageOf(error)) : error
@@ -160,19 +164,21 @@ export function multiplexSession(session: ProtocolSession, clock: Clock, limitMs
   return {
     pass,
     /** Cancels the statement of a client: one that waits, and one that runs where the database can. */
-    cancel(client: ClientConnection): void {
-      const place = places.get(client)
-      if (place?.taken && place.isRunning) place.taken.interrupt()
-      else if (!place?.taken) place?.cancel.abort()
-    },
+    cancel: (client: ClientConnection): void => cancelIn(places.get(client)),
     /** Drops what waits, and rolls back what is open. */
     async leave(client: ClientConnection): Promise<void> {
       const place = places.get(client)
       place?.cancel.abort()
       if (last === client) last = undefined
+      if (client.hasPrepared) gone.push(client)
       if (place?.taken) await rollBack(place.taken).finally(() => end(client))
     },
   }
+}
+
+function cancelIn(place: Place | undefined): void {
+  if (place?.taken && place.isRunning) place.taken.interrupt()
+  else if (!place?.taken) place?.cancel.abort()
 }
 
 async function exchangeIn(
@@ -211,6 +217,16 @@ function idleTimer(clock: Clock, expired: (client: ClientConnection) => void) {
 async function applySettings(sql: Sql, { settings }: ClientConnection): Promise<void> {
   for (const [name, value] of settings)
     await sql.query('select set_config($1, $2, false)', [name, value]).catch(() => {})
+}
+
+/** Removes the prepared statements of clients that have gone: the session, which all share, does not end. */
+async function deallocate(sql: Sql, gone: readonly ClientConnection[]): Promise<void> {
+  if (gone.length === 0) return
+  const statements = await sql.query<{ text: string }>(
+    `select format('deallocate %I', name) as text from pg_prepared_statements where split_part(name, ':', 1) = any ($1::text[])`,
+    [gone.map(({ id }) => String(id))],
+  )
+  for (const { text } of statements) await sql.query(text)
 }
 
 async function rollBack({ exchange, sql }: ProtocolTurn): Promise<void> {
