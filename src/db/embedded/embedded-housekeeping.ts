@@ -14,12 +14,22 @@ const ANALYZE_EVERY = 4 * MEGABYTE
 /** Over all processes that had the folder open: most of them write little and end. */
 const VACUUM_EVERY = 96 * MEGABYTE
 
-/** Returns the function to call after each transaction; mostly nothing is due. */
-export function housekeeping(engine: Engine, dataDir: string): () => Promise<void> {
+/** Every table, system catalogs too; of partitioned ones also what is known of them as a whole. */
+const TABLES = `select case relkind when 'p' then 'only ' else '' end || format('%I.%I', nspname, relname) as name
+  from pg_class join pg_namespace n on n.oid = relnamespace
+ where relkind in ('r', 'p') and relpersistence <> 't' order by pg_class.oid`
+
+/**
+ * Returns the function to call after each transaction; mostly nothing is due. It returns statements, each of one table: the whole
+ * database takes seconds, for which no poll could wait.
+ */
+export function housekeeping(engine: Engine, dataDir: string): () => Promise<readonly string[]> {
   const marker = join(dataDir, 'vacuumed')
   let checkpointed: number | undefined
   let analyzed: number | undefined
   let vacuumed: number | undefined
+  const ofTables = async (command: string) =>
+    (await engine.query<{ name: string }>(TABLES)).rows.map(({ name }) => `${command} ${name}`)
   return async () => {
     try {
       const { rows } = await engine.query<{ written: number }>(
@@ -32,20 +42,24 @@ export function housekeeping(engine: Engine, dataDir: string): () => Promise<voi
       })
       checkpointed ??= written
       analyzed ??= written
+      const due: string[] = []
       if (written - vacuumed > VACUUM_EVERY) {
-        await engine.exec('vacuum (analyze)')
+        due.push(...(await ofTables('vacuum (analyze)')))
         await writeFile(marker, String(written), { mode: 0o600 })
         vacuumed = analyzed = written
       } else if (written - analyzed > ANALYZE_EVERY + analyzed / 5) {
-        await engine.exec('analyze')
+        due.push(...(await ofTables('analyze')))
         analyzed = written
       }
       if (written - checkpointed > CHECKPOINT_EVERY) {
+        // At once: while others write on, the log would grow.
         await engine.exec('checkpoint')
         checkpointed = written
       }
+      return due
     } catch {
       // What was committed is committed; the next statement that needs room reports a full disk.
+      return []
     }
   }
 }

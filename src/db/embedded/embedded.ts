@@ -110,9 +110,35 @@ function restoringTurns(turns: Turns, direct: Sql) {
   }
 }
 
+/** Does what is due of housekeeping after the turn that saw it, each statement in a turn of its own: polls come in between. */
+function housekeeper(engine: Engine, dataDir: string, begin: () => Promise<Turn>) {
+  const due = engine instanceof SocketEngine ? async () => [] : housekeeping(engine, dataDir)
+  const statements: string[] = []
+  let doing: Promise<void> | undefined
+  const run = async () => {
+    for (let statement = statements.shift(); statement !== undefined; statement = statements.shift()) {
+      const turn = await begin()
+      // A table that is gone by now, or a full disk, which the next transaction reports.
+      await engine.exec(statement).catch(() => undefined)
+      turn.end()
+    }
+  }
+  return {
+    /** Called at the end of a turn. */
+    async look(): Promise<void> {
+      statements.push(...(await due()))
+      if (statements.length === 0) return
+      doing ??= run().finally(() => {
+        doing = undefined
+      })
+    },
+    done: async () => await doing,
+  }
+}
+
 /** The one session, which all take turns on. */
 function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
-  const checkpointWhenIdle = engine instanceof SocketEngine ? async () => {} : housekeeping(engine, dataDir)
+  const house = housekeeper(engine, dataDir, () => begin())
   const inside = new AsyncLocalStorage<{ open: boolean }>()
   const interrupt = () => void (engine instanceof RemoteEngine && engine.interrupt())
   const direct = statements(engine, dataDir, (work) => engine.transaction(work))
@@ -135,7 +161,7 @@ function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
     try {
       return await atOnce(work, turn)
     } finally {
-      await checkpointWhenIdle()
+      await house.look()
       await copies?.afterTransaction()
       turn.end()
     }
@@ -170,7 +196,7 @@ function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
     try {
       const result = await run()
       statementsRun++
-      if (statementsRun % CHECK_LOG_EVERY === 0) await checkpointWhenIdle()
+      if (statementsRun % CHECK_LOG_EVERY === 0) await house.look()
       return result
     } finally {
       turn.end()
@@ -191,7 +217,7 @@ function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
       exchange: (message, blob) => exchange(engine, message, blob),
       end: async () => {
         if (isWork) {
-          await checkpointWhenIdle()
+          await house.look()
           await copies?.afterTransaction()
         }
         turn.end()
@@ -199,7 +225,7 @@ function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
     }
   }
 
-  return { transaction, question, session, begin, take }
+  return { transaction, question, session, begin, take, house }
 }
 
 /** The database of another process. */
@@ -214,7 +240,7 @@ function databaseOf(
   copies?: DailyCopy,
 ): EmbeddedDatabase {
   const held = new Set<string>()
-  const { transaction, question, session, begin, take } = sharedSession(engine, dataDir, copies)
+  const { transaction, question, session, begin, take, house } = sharedSession(engine, dataDir, copies)
   return {
     kind: 'embedded',
     place: dataDir,
@@ -233,6 +259,7 @@ function databaseOf(
     },
     take,
     close: async () => {
+      await house.done()
       const turn = await begin().catch(() => undefined)
       try {
         if (engine.closed) return
