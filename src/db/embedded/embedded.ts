@@ -117,7 +117,8 @@ function housekeeper(engine: Engine, dataDir: string, begin: () => Promise<Turn>
   let doing: Promise<void> | undefined
   const run = async () => {
     for (let statement = statements.shift(); statement !== undefined; statement = statements.shift()) {
-      const turn = await begin()
+      const turn = await begin().catch(() => undefined)
+      if (!turn) return
       // A table that is gone by now, or a full disk, which the next transaction reports.
       await engine.exec(statement).catch(() => undefined)
       turn.end()
