@@ -19,6 +19,14 @@ describe('the progress of a run over a worklist', () => {
     expect(allowance(progressAfter(claim), { budget: null })).toBe(49)
   })
 
+  test('allows no more than was left of the window of the first response, however many windows follow', () => {
+    const first = progressAfter(claim, { type: 'outcome' }, { type: 'budget', left: 2 })
+    expect(allowance(first, { budget: 2 })).toBe(2)
+    const next = [claim, claim, { type: 'outcome' }, { type: 'budget', left: 49 }] as const
+    const later = next.reduce<typeof first>(advance, first)
+    expect(allowance(later, { budget: 49 })).toBe(0)
+  })
+
   test('is bounded by the named keys, the limit or the deadline', () => {
     expect(allowance(progressAfter(claim), { named: 3, budget: 0 })).toBe(2)
     expect(allowance(progressAfter(claim), { limit: 1, budget: 40 })).toBe(0)

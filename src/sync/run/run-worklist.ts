@@ -102,6 +102,8 @@ class Driver {
       try {
         await this.#run.add(key, await ingest(this.#run.contextOf(key), this.#options))
         this.#advance({ type: 'outcome' })
+        const left = this.#engine.api.remaining(this.#resource.route)
+        if (left !== null) this.#advance({ type: 'budget', left })
       } catch (error) {
         await this.#recordFailure(key, error)
       }
@@ -201,6 +203,8 @@ interface Progress {
   readonly requested: number
   /** Keys whose request is under way. */
   readonly inFlight: number
+  /** How many keys the window of the first response has room for; absent: not known yet. */
+  readonly room?: number
   /** Keys in a row whose request failed. */
   readonly failures: number
   readonly lastFailure?: unknown
@@ -212,6 +216,8 @@ export type ProgressEvent =
   /** No key was due. */
   | { readonly type: 'no key' }
   | { readonly type: 'outcome' }
+  /** A response showed what is left of the budget window. */
+  | { readonly type: 'budget'; readonly left: number }
   | { readonly type: 'aborted' }
   /** A request failed, and another may not. */
   | { readonly type: 'failure'; readonly error: unknown }
@@ -227,7 +233,7 @@ const patience = 5
 const assumedWindow = 50
 
 export function advance(progress: Progress, event: ProgressEvent): Progress {
-  const { requested, inFlight, failures, failure } = progress
+  const { requested, inFlight, failures, failure, room } = progress
   switch (event.type) {
     case 'claim':
       return { ...progress, requested: requested + 1, inFlight: inFlight + 1 }
@@ -235,6 +241,8 @@ export function advance(progress: Progress, event: ProgressEvent): Progress {
       return { ...progress, requested: requested - 1, inFlight: inFlight - 1 }
     case 'outcome':
       return { ...progress, inFlight: inFlight - 1, failures: 0 }
+    case 'budget':
+      return { ...progress, room: room ?? requested + event.left - inFlight }
     case 'aborted':
       return { ...progress, inFlight: inFlight - 1 }
     case 'failure': {
@@ -257,14 +265,15 @@ interface Bounds {
 }
 
 /** How many more keys may be requested. Until the first response shows the budget, one. */
-export function allowance({ requested, inFlight }: Progress, bounds: Bounds): number {
+export function allowance({ requested, inFlight, room = Infinity }: Progress, bounds: Bounds): number {
   const { named, limit, beforeDeadline, budget } = bounds
   if (beforeDeadline !== undefined) return beforeDeadline ? 1 : 0
   if (named !== undefined) return named - requested
   if (limit !== undefined) return limit - requested
   if (requested === 0) return 1
   // What is under way may have no request in the budget yet: counted twice rather than not at all.
-  return budget === null ? assumedWindow - requested : budget - inFlight
+  // Where responses are slow, the next window begins meanwhile: without `room` the run would go on into it, and into all that follow.
+  return Math.min(room - requested, budget === null ? assumedWindow - requested : budget - inFlight)
 }
 
 /** What ended the run; also where each of a few keys failed: the service is as much away as after many. */
