@@ -57,6 +57,30 @@ export interface Policy {
 /** How many responses must agree that a list is shrunken, or a response flawed. */
 const SHRUNKEN_AGREEING_RESPONSES = 3
 
+/** From how many of how many on something is too much at once; both must hold. */
+export interface BurstLimit {
+  readonly count: number
+  /** 0..1, of all. */
+  readonly share: number
+}
+
+/** Of what changes by itself, such as what people hide, or where members of a guild rank. */
+const CHANGED_AT_ONCE: BurstLimit = { count: 4, share: 0.1 }
+
+/** Of keys that the API showed before and refuses now; of those in a row, the count alone decides. */
+export const REFUSED_AT_ONCE: BurstLimit = { count: 3, share: 0.2 }
+
+/** Of keys that the API never showed: a new installation meets all the private ones there are. */
+export const UNKNOWN_REFUSED_AT_ONCE: BurstLimit = { count: 5, share: 0.5 }
+
+/** Counters that fall to zero: one alone does for good reasons, when a member joins again or a week begins. */
+export const ZEROS_AT_ONCE: Pick<BurstLimit, 'count'> = { count: 2 }
+
+/** Whether so many of so many at once are too many to be believed: a failure of the service is more likely. */
+export function isBurst(count: number, of: number, limit: BurstLimit = CHANGED_AT_ONCE): boolean {
+  return count >= limit.count && count >= limit.share * of
+}
+
 const hour = 3_600_000
 
 /** An old copy that does not say its age may come again for so long, seconds: until then it is one response. */

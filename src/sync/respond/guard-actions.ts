@@ -1,7 +1,7 @@
 import { RetryableError } from '../../base/errors.ts'
 import type { IgnoredInstant } from '../declare/ignored.ts'
 import type { Extraction } from '../declare/resource.ts'
-import type { Policy } from '../evidence/policies.ts'
+import { isBurst, type Policy, ZEROS_AT_ONCE } from '../evidence/policies.ts'
 import type { Loaded } from './load.ts'
 
 export interface GuardAction {
@@ -124,9 +124,6 @@ export interface Fall {
   readonly fell: number
 }
 
-/** One counter alone falls to zero for good reasons: a member joins again, a week begins. */
-const several = 2
-
 /**
  * When many counters are zero at once, that is more likely wrong than true (rule: counters go backwards).
  * @param zeroShare from which share (0..1) of the counters that were above zero on
@@ -134,7 +131,7 @@ const several = 2
 export function zeroActions(falls: readonly Fall[], zeroShare: number): GuardAction[] {
   const above = falls.reduce((sum, one) => sum + one.above, 0)
   const fell = falls.reduce((sum, one) => sum + one.fell, 0)
-  if (fell < several || fell < above * zeroShare) return []
+  if (!isBurst(fell, above, { ...ZEROS_AT_ONCE, share: zeroShare })) return []
   const reason = `${fell} of ${above} counters fell to 0 at once; kept as the response has them, but hardly true`
   return [{ guard: 'zero-glitch', action: 'accepted', reason }]
 }

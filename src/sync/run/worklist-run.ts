@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { messageOf } from '../../base/errors.ts'
 import type { Worklist } from '../declare/resource.ts'
+import { isBurst } from '../evidence/policies.ts'
 import { type Counts, isAccepted, noCounts, type RunStatus, statusOfError } from '../ledger/ledger.ts'
 import { namesInResponses } from '../outbox/notifications.ts'
 import { holdRestrictions } from '../privacy/restrictions/pending-restrictions.ts'
@@ -237,11 +238,6 @@ interface RunRestrictions {
 
 const noRestrictions: RunRestrictions = { responded: new Set(), hiding: new Set() }
 
-/** So many keys at once are no mass. */
-const few = 3
-/** The share (0..1) of the keys that responded that is too much. */
-const share = 0.1
-
 function addRestriction(
   { responded, hiding, ofResponse }: RunRestrictions,
   key: string,
@@ -257,7 +253,7 @@ function addRestriction(
 
 /** Why the restrictions of a run are not credible; undefined when they are. */
 function massRestriction({ responded, hiding, ofResponse }: RunRestrictions): string | undefined {
-  if (hiding.size > Math.max(few, share * responded.size))
+  if (isBurst(hiding.size, responded.size))
     return `${hiding.size} of ${responded.size} keys hide at once what they showed; nothing is removed before responses hours apart say the same`
   return ofResponse
 }

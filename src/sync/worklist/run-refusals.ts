@@ -1,3 +1,4 @@
+import { type BurstLimit, isBurst, REFUSED_AT_ONCE, UNKNOWN_REFUSED_AT_ONCE } from '../evidence/policies.ts'
 import type { Refusal, RefusalState } from './refusals.ts'
 
 /** The refusals of one run: concluded one by one, or all rejected when there are many at once. */
@@ -67,14 +68,6 @@ function judged(state: RunRefusals, isOver: boolean, accept: boolean): RunRefusa
 /** Keys whose refusals are judged together; what one of them says is held back until so many others have responded. */
 export const refusalWindow = 20
 
-/** So many keys in a row that the API showed before and now refuses. */
-const inARow = 3
-/** The same where none of them was ever shown: a new installation meets all the private keys there are. */
-const unknownInARow = 5
-/** The share (0..1) of the window that is too much, of keys that were shown before, and of all. */
-const share = 0.2
-const shareOfUnknown = 0.5
-
 /** How a key responded: with a body, or with a refusal that nothing follows from yet. */
 type KeyResponse = 'shown' | 'refused' | 'unknown refused'
 
@@ -89,14 +82,13 @@ function addResponse(window: readonly KeyResponse[], response: KeyResponse): rea
  */
 function massRefusal(window: readonly KeyResponse[], isOver: boolean): string | undefined {
   const row = window.slice(window.lastIndexOf('shown') + 1)
-  if (row.length >= unknownInARow || (row.length >= inARow && row.includes('refused')))
+  const inARow = (limit: BurstLimit) => isBurst(row.length, row.length, limit)
+  if (inARow(UNKNOWN_REFUSED_AT_ONCE) || (inARow(REFUSED_AT_ONCE) && row.includes('refused')))
     return `${row.length} keys in a row were refused`
   if (!isOver && window.length < refusalWindow) return undefined
-  const refused = window.filter((response) => response !== 'shown')
-  const known = refused.filter((response) => response === 'refused')
-  if (refused.length < inARow) return undefined
+  const refused = window.filter((response) => response !== 'shown').length
+  const known = window.filter((response) => response === 'refused').length
   const isMass =
-    (known.length >= inARow && known.length >= share * window.length) ||
-    (refused.length >= unknownInARow && refused.length >= shareOfUnknown * window.length)
-  return isMass ? `${refused.length} of ${window.length} keys were refused` : undefined
+    isBurst(known, window.length, REFUSED_AT_ONCE) || isBurst(refused, window.length, UNKNOWN_REFUSED_AT_ONCE)
+  return isMass ? `${refused} of ${window.length} keys were refused` : undefined
 }

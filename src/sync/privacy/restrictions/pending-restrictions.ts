@@ -2,6 +2,7 @@ import { FOREVER } from '../../../db/bulk/values.ts'
 import type { Sql } from '../../../db/database.ts'
 import { typed } from '../../../db/typed.ts'
 import type { KeptTable, Person, Personal } from '../../declare/personal.ts'
+import { isBurst } from '../../evidence/policies.ts'
 import type { GuardAction } from '../../respond/guard-actions.ts'
 import { privacyRestriction } from '../../tables/privacy.ts'
 import { own, whoFrom, whoseRows } from '../erase-person.ts'
@@ -25,11 +26,6 @@ const heldSpacing = 2 * 3_600_000
 /** Further responses that confirm a restriction, and one that the guard holds. */
 const further = 1
 const furtherOfHeld = 2
-/** So many at once are no mass. */
-const few = 3
-/** The share (0..1) of the people of one response who were not restricted before that is too much. */
-const shareOfPeople = 1 / 3
-
 /** Which pending restrictions of its own a response repeats, and whether that confirms them. */
 export function judgePending(
   own: readonly Restriction[],
@@ -131,7 +127,7 @@ function massIn(
     const before = new Set(standing.filter((one) => one.group === group).map(({ player }) => player))
     const open = people.filter(({ playerUuid }) => !before.has(playerUuid)).length
     const count = kept.filter((one) => one.group === group).length
-    if (count > Math.max(few, open * shareOfPeople))
+    if (isBurst(count, open))
       return `${count} of ${open} people hide ${group} at once; nothing is removed before responses hours apart say the same`
   }
   return undefined
