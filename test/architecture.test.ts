@@ -66,7 +66,7 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
       ['privacy'],
       ['outbox'],
     ],
-    ...[['respond'], ['worklist'], ['run'], ['retention'], ['coverage'], ['schedule'], ['backfill'], ['replay']],
+    ...[['respond'], ['refold'], ['worklist'], ['run'], ['retention'], ['coverage'], ['schedule'], ['backfill'], ['replay'], ['retract']],
     ['overview'],
   ],
 }

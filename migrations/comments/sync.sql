@@ -17,7 +17,7 @@ comment on column sync.raw_answer.credential is '`guest`, or `token` when a cred
 comment on column sync.raw_answer.received_at is 'When its headers were received, by the clock of the requesting machine.';
 comment on column sync.raw_answer.observed_at is 'The instant the response speaks for, as in the ledger. NULL: refused or unreadable.';
 comment on column sync.raw_answer.taken_at is 'When it was loaded, by the clock of the ledger; its retention counts from here.';
-comment on column sync.raw_answer.status is 'ok, unchanged, partial, rejected, gone, hidden, or failed when the program could not read it.';
+comment on column sync.raw_answer.status is 'ok, unchanged, partial, rejected, gone, hidden, failed when the program could not read it, or retracted: it is not replayed.';
 comment on column sync.raw_answer.accepted is 'True: accepted by --accept although it was implausible.';
 comment on column sync.raw_answer.hash is 'Its body, in sync.raw_body.';
 comment on column sync.raw_answer.run_id is 'The run: run_id in sync.run.';
@@ -99,6 +99,7 @@ comment on column sync.run.content_hash is 'SHA-256 over the content hashes of a
 comment on column sync.run.body_hash is 'SHA-256 over program version, UTC day, request, body and content hash: a response with the same one is unchanged without being parsed. NULL: the next one is parsed.';
 comment on column sync.run.error is 'Error message. NULL: none.';
 comment on column sync.run.program is 'Version of the program that ran.';
+comment on column sync.run.source_id is 'What its response was imported from: source_id in sync.source. NULL: this database requested it.';
 
 comment on table sync.work_item is 'The worklist of resources with one response per key: the last response of each key, and how urgent its refresh is.';
 comment on column sync.work_item.resource is 'The resource, such as guilds.';
@@ -183,11 +184,12 @@ comment on column sync.origin.base_url is 'Base URL of an API, without a slash a
 comment on column sync.origin.is_sandbox is 'Whether it is a sandbox, by the header of its responses; the same in all rows.';
 comment on column sync.origin.first_at is 'When the first of its responses was taken, by the clock of this machine.';
 
-comment on table sync.source is 'Lakes of other databases whose history was imported.';
-comment on column sync.source.source_id is 'Which database it was, by the hash in the index of its lake.';
-comment on column sync.source.place is 'The folder or URL that it was taken from last.';
-comment on column sync.source.program is 'Version of the program that exported it.';
-comment on column sync.source.exported_at is 'When that export began to read.';
+comment on table sync.source is 'What history was imported from, other than the responses to this database.';
+comment on column sync.source.source_id is 'Of a lake: which database it is of, by the hash in its index; else a hash of kind and place.';
+comment on column sync.source.kind is 'lake, recordings or git.';
+comment on column sync.source.place is 'The folder, repository or URL that it was taken from last.';
+comment on column sync.source.program is 'Version of the program that exported it; of recordings and git archives, of the one that loaded it.';
+comment on column sync.source.exported_at is 'When that export, or that loading, began to read.';
 comment on column sync.source.taken_at is 'When it was last imported as a whole, by the clock of this machine. NULL: not yet.';
 
 comment on table sync.source_conflict is 'Where this database and another one observed the same time and recorded something else. What this one observed stays.';

@@ -16,6 +16,7 @@ import { quarantine } from './commands/quarantine/index.ts'
 import { query } from './commands/query/index.ts'
 import { replay } from './commands/replay/index.ts'
 import { report } from './commands/report/index.ts'
+import { retract } from './commands/retract/index.ts'
 import { runs } from './commands/runs/index.ts'
 import { sandbox } from './commands/sandbox/index.ts'
 import { serve } from './commands/serve/index.ts'
@@ -31,7 +32,7 @@ export const commandGroups: Readonly<Record<string, readonly (CommandDeclaration
   Begin: [demo, init, auth, config],
   Record: [sync, start, backfill],
   Ask: [query, report, dictionary, serve, mcp, serveDb, lake, watch],
-  'Look after': [status, doctor, runs, quarantine, replay, migrate, move, privacy],
+  'Look after': [status, doctor, runs, quarantine, replay, retract, migrate, move, privacy],
   Others: [sandbox, webKey, completion, completeOf(() => commands)],
 }
 

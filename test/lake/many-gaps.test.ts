@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { mergeRows } from '../../src/lake/import/merge-rows.ts'
-import { stagedName } from '../../src/lake/import/replace-versions.ts'
+import { stagedName } from '../../src/sync/refold/refold.ts'
 import { takenTables } from '../../src/lake/import/taken-tables.ts'
 import { growingTables } from '../../src/resources/index.ts'
 import { maintain } from '../../src/sync/retention/maintain.ts'

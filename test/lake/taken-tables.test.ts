@@ -1,6 +1,6 @@
 import { integer, pgSchema, text, timestamp } from 'drizzle-orm/pg-core'
 import { expect, test } from 'vitest'
-import { rowsTable } from '../../src/lake/import/taken-tables.ts'
+import { rowsTable } from '../../src/sync/declare/written-tables.ts'
 
 const game = pgSchema('game')
 const at = (name: string) => timestamp(name, { withTimezone: true })

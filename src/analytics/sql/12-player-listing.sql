@@ -13,10 +13,9 @@ with listing as (
                  -- Of a response of another database, whose sessions were not imported, is not known whom it listed.
                  else (select max(run.observed_at) from sync.run
                         where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')
-                          and not (run.program like '%, from a lake'
-                                   and exists (select from sync.source_span span
-                                                where span.resource = run.resource and not span.has_sessions
-                                                  and run.observed_at between span.began_at and span.ended_at))) end as at) seen
+                          and not exists (select from sync.source_span span
+                                           where span.resource = run.resource and not span.has_sessions and span.source_id = run.source_id
+                                             and run.observed_at between span.began_at and span.ended_at)) end as at) seen
    where not exists (select from sync.privacy_restriction rule
                       where rule.player_uuid = one.player_uuid and rule.field_group = 'onlineStatus')
   window own as (partition by one.player_uuid order by one.first_listed_at)

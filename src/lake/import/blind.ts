@@ -48,7 +48,7 @@ export async function createBlind(
        select span.*, began as at from span
         union
        select span.*, own.observed_at from span join sync.run own using (resource)
-        where own.observed_at > began and own.observed_at < ended and own.${accepted} and own.program not like '%, from a lake'
+        where own.observed_at > began and own.observed_at < ended and own.${accepted} and not ${isOfLake('own')}
      )
      select resource, at as began, lead(at, 1, ended) over (partition by resource, began order by at) as ended, thinned from cut`,
     [sourceId ?? null, plain, keyed],
@@ -58,10 +58,14 @@ export async function createBlind(
   if (keyed.length > 0 && keys !== undefined) await addByKey(sql, keyed, keys)
 }
 
+/** SQL: whether a row of `sync.run` was imported from a lake. */
+export const isOfLake = (run: string): string =>
+  `exists (select from sync.source lake where lake.source_id = ${run}.source_id and lake.kind = 'lake')`
+
 /** Whether this database received a response that speaks for an instant itself. */
 const isOwnRun = (resource: string, at: string) =>
   `exists (select from sync.run own where own.resource = ${resource} and own.${accepted} and own.observed_at = ${at}
-              and own.program not like '%, from a lake')`
+              and not ${isOfLake('own')})`
 
 async function addOfOneResponse(sql: Sql, resources: readonly string[]): Promise<void> {
   const runsWhere = (bound: string, condition: string) =>
@@ -115,7 +119,7 @@ async function addOfOneResponse(sql: Sql, resources: readonly string[]): Promise
 /** SQL: whether a row of `sync.observation` does not come from the lake of `lake_span`. */
 export const isOtherObservation = (one: string): string =>
   `(not exists (select from lake_span span where span.resource = ${one}.resource and ${one}.received_at between span.began and span.ended)
-    or exists (select from sync.run where run.run_id = ${one}.run_id and run.program not like '%, from a lake'))`
+    or exists (select from sync.run where run.run_id = ${one}.run_id and not ${isOfLake('run')}))`
 
 async function addByKey(sql: Sql, resources: readonly string[], keys: string): Promise<void> {
   const observed = (bound: string, condition: string) =>

@@ -141,7 +141,7 @@ async function admit(
 
 async function saveSource({ db, place, index, options }: Import, isWhole: boolean): Promise<void> {
   await db.query(
-    `insert into sync.source (source_id, place, program, exported_at, taken_at) values ($1, $2, $3, $4, $5)
+    `insert into sync.source (source_id, kind, place, program, exported_at, taken_at) values ($1, 'lake', $2, $3, $4, $5)
      on conflict (source_id) do update
         set place = excluded.place, program = excluded.program, exported_at = excluded.exported_at, taken_at = excluded.taken_at`,
     [

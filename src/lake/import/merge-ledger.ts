@@ -38,7 +38,7 @@ export async function mergeLedger(
   await createSeen(sql, coverage)
   await addSeenByKey(sql, resources)
   const taken = new Map<string, number>()
-  const count = async (table: string, statement: string, parameters: readonly string[][] = []) =>
+  const count = async (table: string, statement: string, parameters: readonly (string | readonly string[])[] = []) =>
     void taken.set(table, (await sql.query(statement, parameters)).length)
   const blindAt = (row: string, at: string) =>
     `exists (select from lake_blind blind where blind.resource = ${row}.resource and ${at} > blind.began and ${at} < blind.ended)`
@@ -68,15 +68,15 @@ export async function mergeLedger(
   await count(
     'sync.run',
     `insert into sync.run (run_id, resource, status, started_at, finished_at, observed_from, observed_at, complete, requests, pages,
-                           records, inserted, changed, closed, unchanged, events, rejected, quarantined, living, program)
+                           records, inserted, changed, closed, unchanged, events, rejected, quarantined, living, program, source_id)
      select run_id, resource, status, started_at, finished_at, observed_from, observed_at, complete, requests, pages,
-            records, inserted, changed, closed, unchanged, events, rejected, quarantined, living, left(program, 60) || ', from a lake'
+            records, inserted, changed, closed, unchanged, events, rejected, quarantined, living, left(program, 60), $2
        from lake_run run
       where resource = any($1::text[]) and status in ('ok', 'unchanged', 'partial', 'stale', 'rejected', 'interrupted', 'failed')
         and finished_at >= started_at
         and ${blindAt('run', 'coalesce(run.observed_at, run.started_at)')}
      on conflict do nothing returning 1`,
-    [[...resources]],
+    [[...resources], sourceId],
   )
   await count(
     'sync.observation',

@@ -1,11 +1,12 @@
 import type { Sql } from '../../db/database.ts'
+import type { RowsTable } from '../../sync/declare/written-tables.ts'
 import { averageTablesAgain } from '../../sync/respond/averages.ts'
 import type { LakeFile } from '../index-file.ts'
-import { isOtherObservation } from './blind.ts'
+import { isOfLake, isOtherObservation } from './blind.ts'
 import { refuseLoss } from './merge-versions.ts'
 import type { Import } from './plan.ts'
 import { isRestricted, rulesOf } from './row-rules.ts'
-import { type RowsTable, takenTables } from './taken-tables.ts'
+import { takenTables } from './taken-tables.ts'
 
 /** What is staged of a table of rows. */
 interface StagedPart {
@@ -237,7 +238,7 @@ async function isOnlyFrom(sql: Sql, resource: string, sourceId: string): Promise
   const [row] = await sql.query<{ only: boolean }>(
     `select not exists (select from sync.source_span where resource = $1 and source_id <> $2)
         and not exists (select from sync.run where resource = $1 and status in ('ok', 'unchanged', 'partial')
-                           and program not like '%, from a lake') as only`,
+                           and not ${isOfLake('run')}) as only`,
     [resource, sourceId],
   )
   return row?.only ?? false

@@ -1,7 +1,35 @@
 import { FatalError } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
-import { type Names, namesOf, replaceVersions, stagedName } from './replace-versions.ts'
-import type { VersionsTable } from './taken-tables.ts'
+import type { VersionsTable } from '../../sync/declare/written-tables.ts'
+import { foldPoints, type Names, namesOf, replaceVersions, stagedName } from '../../sync/refold/refold.ts'
+import { isRestricted } from './row-rules.ts'
+
+/** The names of a table of versions, and conditions on its rows. */
+interface LakeNames extends Names {
+  /** Whether an interval of `blind` is one of the key of a row. */
+  scope(row: string): string
+  /** Whether an instant of a row lies where this database was blind. */
+  inBlind(row: string, at: string): string
+  /** Whether a row of the table came from the lake that is followed. */
+  came(row: string): string
+  /** Restrictions forbid that anything about the player of a row changes by a lake. */
+  isFree(row: string): string
+}
+
+function lakeNamesOf(of: VersionsTable): LakeNames {
+  const { key, isKeyed } = of
+  const names = namesOf(of)
+  const scope = (row: string) => (isKeyed ? `blind.scope = ${row}.${key[0]}::text` : 'blind.scope is null')
+  return {
+    ...names,
+    scope,
+    inBlind: (row, at) =>
+      `exists (select from lake_blind blind where blind.resource = $1 and ${scope(row)} and ${at} > blind.began and ${at} < blind.ended)`,
+    came: (row) =>
+      `exists (select from lake_came came where ${names.same('came', row)} and came.valid_from = ${row}.valid_from)`,
+    isFree: (row) => (key.includes('player_uuid') ? `not (${isRestricted(`${row}.player_uuid`)})` : 'true'),
+  }
+}
 
 /** What became of the versions of a lake. */
 interface MergedVersions {
@@ -34,7 +62,7 @@ export async function mergeVersions(
 ): Promise<MergedVersions> {
   const { table } = of
   const staged = stagedName(table)
-  const names = namesOf(of)
+  const names = lakeNamesOf(of)
   await sql.query(`create index on ${staged} (${names.key})`)
   await sql.query(`analyze ${staged}`)
   await sql.query(
@@ -51,11 +79,11 @@ export async function mergeVersions(
     table,
   ])
   await createPoints(sql, of, { ...names, isFollowed: follows && before.length > 0 })
-  await createFinal(sql, names)
+  await foldPoints(sql, names)
   if (follows) await refuseLostVersions(sql, of, names)
   const conflicts = await recordConflicts(sql, of, sourceId, { ...names, follows })
   const taken = await replaceVersions(sql, of, sourceId, names)
-  await sql.query('drop table lake_came, lake_point, lake_changed, lake_final')
+  await sql.query('drop table lake_came, refold_point, refold_changed, refold_version')
   return { taken, conflicts }
 }
 
@@ -63,18 +91,18 @@ export async function mergeVersions(
 async function createPoints(
   sql: Sql,
   { table, resource }: VersionsTable,
-  { isFollowed, ...names }: Names & { readonly isFollowed: boolean },
+  { isFollowed, ...names }: LakeNames & { readonly isFollowed: boolean },
 ): Promise<void> {
   const staged = stagedName(table)
   const { key, of, same, seen, keyText, inBlind, came } = names
   const blindOf = (row: string) => `join lake_blind blind on blind.resource = $1 and ${names.scope(row)}`
   const blind = blindOf('lake')
   await sql.query(
-    `create temp table lake_point on commit drop as
+    `create temp table refold_point on commit drop as
      select ${key}, valid_from as at, 2 as whose, valid_from as version, hash from ${table} limit 0`,
   )
   await sql.query(
-    `insert into lake_point
+    `insert into refold_point
      select ${of('lake')}, case when lake.valid_from > blind.began then lake.valid_from else ${seen('lake')} end, 2, lake.valid_from, lake.hash
        from ${staged} lake ${blind} and ${seen('lake')} > blind.began and ${seen('lake')} < blind.ended
       union all
@@ -89,8 +117,8 @@ async function createPoints(
     [resource],
   )
   await sql.query(
-    `create temp table lake_changed on commit drop as
-     select ${of('lake')}, blind.ended from lake_point lake ${blind} and lake.at > blind.began and lake.at < blind.ended
+    `create temp table refold_changed on commit drop as
+     select ${of('lake')}, blind.ended from refold_point lake ${blind} and lake.at > blind.began and lake.at < blind.ended
       union
      select ${of('own')}, blind.ended from ${table} own ${blindOf('own')} and ${isFollowed} and ${names.isFree('own')}
                       and (own.valid_until > blind.began and own.valid_until < blind.ended
@@ -98,9 +126,9 @@ async function createPoints(
     [resource],
   )
   await sql.query(
-    `insert into lake_point
+    `insert into refold_point
      select ${of('changed')}, changed.ended, 1, own.valid_from, own.hash
-       from lake_changed changed
+       from refold_changed changed
        left join ${table} own on ${same('own', 'changed')} and own.valid_from <= changed.ended and own.valid_until > changed.ended
       where changed.ended < 'infinity'
         -- A version whose key this database has missed since may be gone: what the lake says goes on.
@@ -109,43 +137,16 @@ async function createPoints(
     [resource],
   )
   await sql.query(
-    `insert into lake_point
-     with changed as (select distinct ${key} from lake_changed)
+    `insert into refold_point
+     with changed as (select distinct ${key} from refold_changed)
      select ${of('own')}, own.valid_from, 0, own.valid_from, own.hash from ${table} own join changed on ${same('own', 'changed')}
       where not (${came('own')} and ${inBlind('own', 'own.valid_from')})
         -- One that an import cut there is one with what was before.
-        and not exists (select from lake_point held where ${same('held', 'own')} and held.at = own.valid_from and held.whose = 1)
+        and not exists (select from refold_point held where ${same('held', 'own')} and held.at = own.valid_from and held.whose = 1)
       union all
      select ${of('own')}, own.valid_until, 0, null, null from ${table} own join changed on ${same('own', 'changed')}
       where own.valid_until < 'infinity' and not (${isFollowed} and ${inBlind('own', 'own.valid_until')})`,
     [resource],
-  )
-}
-
-/** The versions as they are to be: of the points of an instant ours counts, and a content rather than none. */
-async function createFinal(sql: Sql, { key }: Names): Promise<void> {
-  await sql.query(
-    `create temp table lake_final on commit drop as
-     with point as (
-       select distinct on (${key}, at) * from lake_point order by ${key}, at, (whose = 2), (hash is null), whose, version
-     ), changing as (
-       -- Two versions of the same side are two, whatever their hashes.
-       select point.*, hash is distinct from lag(hash) over ordered
-                       or whose = lag(whose) over ordered and version is distinct from lag(version) over ordered as is_change
-         from point
-       window ordered as (partition by ${key} order by at)
-     ), numbered as (
-       select changing.*, sum(is_change::int) over (partition by ${key} order by at) as stretch from changing
-     ), stretch as (
-       select ${key}, stretch, min(at) as valid_from, (array_agg(hash))[1] as hash,
-              -- The content that this database received itself, where it did.
-              (array_agg(whose order by whose, at))[1] as whose, (array_agg(version order by whose, at))[1] as version,
-              (array_agg(whose order by at))[1] as first_whose
-         from numbered group by ${key}, stretch
-     ), ended as (
-       select stretch.*, lead(valid_from, 1, 'infinity') over (partition by ${key} order by valid_from) as valid_until from stretch
-     )
-     select ended.*, lag(valid_until) over (partition by ${key} order by valid_from) as previous_until from ended where hash is not null`,
   )
 }
 
@@ -155,8 +156,8 @@ async function refuseLostVersions(sql: Sql, { table }: VersionsTable, { same }: 
   const counts = await sql.query<{ month: string | null; had: number; now: number }>(
     `select month, count(*) filter (where is_before)::int as had, count(*) filter (where not is_before)::int as now
        from (select ${month} as month, true as is_before from lake_came came
-              where exists (select from lake_changed changed where ${same('changed', 'came')})
-              union all select ${month}, false from lake_final where first_whose = 2) version
+              where exists (select from refold_changed changed where ${same('changed', 'came')})
+              union all select ${month}, false from refold_version where first_whose = 2) version
       group by grouping sets ((month), ()) having count(*) filter (where is_before) > 0`,
   )
   for (const { month, had, now } of counts) refuseLoss(had, now, month ? `${table} of ${month}` : table)
@@ -167,7 +168,7 @@ async function recordConflicts(
   sql: Sql,
   { table, resource, isKeyed, key }: VersionsTable,
   sourceId: string,
-  names: Names & { readonly follows: boolean },
+  names: LakeNames & { readonly follows: boolean },
 ): Promise<number> {
   const { same, keyText, seen, inBlind } = names
   const both = (at: string) =>

@@ -1,17 +1,17 @@
 import type { Clock } from '../../base/clock.ts'
-import { RetryableError } from '../../base/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
+import type { VersionsTable, WrittenTable } from '../../sync/declare/written-tables.ts'
 import type { DuckDb } from '../duckdb.ts'
 import type { LakeFile, LakeIndex } from '../index-file.ts'
 import type { LakePlace } from '../read/place.ts'
 import { type LakeTable, lakeTables } from '../tables.ts'
 import { LEDGER } from './merge-ledger.ts'
 import type { Room } from './staged-file.ts'
-import { type TakenTable, takenTables, type VersionsTable } from './taken-tables.ts'
+import { takenTables } from './taken-tables.ts'
 
 /** Files that are imported together, in one transaction. */
 export interface Step {
-  readonly of: TakenTable | 'ledger'
+  readonly of: WrittenTable | 'ledger'
   readonly files: readonly LakeFile[]
 }
 
@@ -116,32 +116,6 @@ export async function planOf(sql: Sql, index: LakeIndex): Promise<Plan> {
   }
 }
 
-function partsOf(one: TakenTable): readonly string[] {
+function partsOf(one: WrittenTable): readonly string[] {
   return (one as Partial<VersionsTable>).parts ?? []
-}
-
-/** How often a lock that a sync holds is asked for, once a second. */
-const TRIES = 600
-
-/** Runs work while no sync of these resources can begin. @throws RetryableError when one of them runs for minutes */
-export async function withoutSyncsOf<T>(
-  { db, options: { clock, signal } }: Import,
-  names: readonly string[],
-  work: () => Promise<T>,
-): Promise<T> {
-  const locks: { release(): Promise<void> }[] = []
-  try {
-    for (const name of names) {
-      for (let tries = 0; ; tries++) {
-        const lock = await db.tryLock(`wynnsync ${name}`)
-        if (lock) locks.push(lock)
-        if (lock) break
-        if (tries >= TRIES) throw new RetryableError(`a sync of ${name} does not end: try again later`)
-        await clock.sleep(1000, signal)
-      }
-    }
-    return await work()
-  } finally {
-    for (const lock of locks) await lock.release().catch(() => undefined)
-  }
 }

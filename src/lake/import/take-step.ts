@@ -6,17 +6,19 @@ import { sqlState } from '../../db/sql-errors.ts'
 import { resources } from '../../resources/index.ts'
 import { inProfiles } from '../../resources/personal.ts'
 import { isWorklist } from '../../sync/declare/resource.ts'
+import type { WrittenTable } from '../../sync/declare/written-tables.ts'
+import { stagedName } from '../../sync/refold/refold.ts'
 import { compareNextWithTables } from '../../sync/respond/missing-keys.ts'
+import { withoutSyncsOf } from '../../sync/run/without-syncs.ts'
 import type { LakeFile } from '../index-file.ts'
 import { createBlind, createSeen } from './blind.ts'
 import { LEDGER, mergeLedger } from './merge-ledger.ts'
 import { mergeRows, mergeSessions, wholeOf, whoseSessionsCount } from './merge-rows.ts'
 import { mergeVersions } from './merge-versions.ts'
-import { type Import, type Refused, type Step, type TakenRows, withoutSyncsOf } from './plan.ts'
-import { stagedName } from './replace-versions.ts'
+import type { Import, Refused, Step, TakenRows } from './plan.ts'
 import { namedIn, rebuildDocuments, removeRestricted, rulesOf } from './row-rules.ts'
 import { stageFile } from './staged-file.ts'
-import { type TakenTable, takenTables } from './taken-tables.ts'
+import { takenTables } from './taken-tables.ts'
 
 /** What a step did. */
 interface Taken {
@@ -59,7 +61,7 @@ export async function takeStep(work: Import, step: Step): Promise<Taken> {
     }
     const names = step.of === 'ledger' ? allResources : step.of.resource === '' ? plainResources : [step.of.resource]
     try {
-      const tables = await withoutSyncsOf(work, names, () =>
+      const tables = await withoutSyncsOf(work.db, names, options, () =>
         work.db.transaction((sql) => takeFetched(work, step, { sql, fetched, refused })),
       )
       return { tables, refused }
@@ -215,7 +217,7 @@ async function merge(
 }
 
 /** SQL: the keys that a step is about, those that the lake does not have any more included. */
-function keysOf(of: TakenTable, whole: string | undefined): string | undefined {
+function keysOf(of: WrittenTable, whole: string | undefined): string | undefined {
   const key = of.kind === 'versions' ? of.key[0] : of.scope
   if (key === undefined) return undefined
   const staged = `select distinct ${key}::text from ${stagedName(of.table)}`

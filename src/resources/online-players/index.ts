@@ -9,6 +9,7 @@ import { fieldOf, hasFields, knownBy, oneAnswer } from '../record.ts'
 import { deriveListings } from './derive.ts'
 import { onlineGrowth, onlinePassing } from './growth.ts'
 import { keyOf, normalizeWorld, recordsOf } from './normalize.ts'
+import { rebuildListings } from './rebuild-listings.ts'
 import { onlineSample, playerHop, playerListing, worldHistory, worldSample } from './tables.ts'
 
 /**
@@ -46,5 +47,6 @@ export const onlinePlayers = defineResource({
   ...knownBy(z.unknown()),
   personal: inOnlineList,
   derive: deriveListings,
+  afterRetraction: rebuildListings,
   derived: [onlineSample, playerListing, playerHop],
 })

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import type { Answered } from '../../sync/declare/resource.ts'
+import type { Answered, RetractedRows } from '../../sync/declare/resource.ts'
 
 /**
  * Writes down which of the holds that an answer showed first began with a capture. The first answer about a territory
@@ -38,4 +38,22 @@ export async function deriveCaptures(sql: Sql, { at, withdrawn }: Pick<Answered,
     [at],
   )
   return 0
+}
+
+/** Captures after responses were retracted: those of holds that are gone, or have none before them, go; others may be from another guild. */
+export async function rebuildCaptures(sql: Sql): Promise<RetractedRows> {
+  const removed = await sql.query(
+    `delete from game.territory_capture capture where capture.observed_at > (select min(began) from retract_span)
+        and not exists (select from game.territory_hold hold where hold.territory = capture.territory
+                           and hold.valid_from = capture.held_from and hold.previous_until is not null) returning 1`,
+  )
+  const changed = await sql.query(
+    `update game.territory_capture capture set from_guild_uuid = before.guild_uuid, from_guild_name = before.guild_name
+       from game.territory_hold hold join game.territory_hold before
+         on before.territory = hold.territory and before.valid_until = hold.previous_until
+      where capture.observed_at > (select min(began) from retract_span) and capture.territory = hold.territory
+        and capture.held_from = hold.valid_from
+        and (capture.from_guild_uuid, capture.from_guild_name) is distinct from (before.guild_uuid, before.guild_name) returning 1`,
+  )
+  return { table: 'game.territory_capture', removed: removed.length, changed: changed.length }
 }

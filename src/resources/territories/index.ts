@@ -1,7 +1,7 @@
 import { territorySchema } from '../../api/schemas/territories.ts'
 import { defineResource } from '../../sync/declare/resource.ts'
 import { fieldOf, hasFields, joinMaps, knownBy, oneAnswer, textField } from '../record.ts'
-import { deriveCaptures } from './derive.ts'
+import { deriveCaptures, rebuildCaptures } from './derive.ts'
 import { compareHolds, holdersOf, normalizeTerritory } from './normalize.ts'
 import { territoryCapture, territoryHistory, territoryHold, territoryResource } from './tables.ts'
 
@@ -39,6 +39,7 @@ export const territories = defineResource({
   normalize: normalizeTerritory,
   ...knownBy(territorySchema),
   derive: deriveCaptures,
+  afterRetraction: rebuildCaptures,
   derived: [territoryCapture],
   retained: [
     // Stored amounts change every minute; of long ago the end of each hour is enough.

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { and, eq, gt } from 'drizzle-orm'
+import { and, eq, gt, ne } from 'drizzle-orm'
 import { type Api, createClient } from '../../api/client.ts'
 import { classifyResponse, faultError } from '../../api/http/classify-response.ts'
 import { lineOf } from '../../api/http/http-exchange.ts'
@@ -44,8 +44,11 @@ export class NotArchived extends RecordError {}
 
 /** How many archived responses of these resources there are after one. */
 export async function countArchived(sql: Sql, resources: readonly string[], after: number): Promise<number> {
-  const { resource, answerId, position } = rawAnswer
-  return await typed(sql).$count(rawAnswer, and(anyOf(resource, resources), gt(answerId, after), eq(position, 0)))
+  const { resource, answerId, position, status } = rawAnswer
+  return await typed(sql).$count(
+    rawAnswer,
+    and(anyOf(resource, resources), gt(answerId, after), eq(position, 0), ne(status, 'retracted')),
+  )
 }
 
 /** The next archived responses of these resources in the order in which they were loaded. */
@@ -58,7 +61,7 @@ export async function nextArchived(
   const rows = await sql.query<Omit<ArchivedResponse, 'exchanges'> & ArchivedExchange>(
     `with next as materialized (
        select answer_id from sync.raw_answer
-        where resource = any($1::text[]) and answer_id > $2 and position = 0 order by answer_id limit $3)
+        where resource = any($1::text[]) and answer_id > $2 and position = 0 and status <> 'retracted' order by answer_id limit $3)
      select answer_id as "answerId", resource, key, run_id as "runId", taken_at as "takenAt", observed_at as "observedAt", status, accepted,
             (select run.complete from sync.run where run.run_id = raw_answer.run_id) as complete,
             request, http_status as "httpStatus", headers, received_at as "receivedAt", body

@@ -109,6 +109,13 @@ export interface BackfillEstimate {
   readonly rowsPerKey: number
 }
 
+/** Rows of a table that were removed and changed because responses were retracted. */
+export interface RetractedRows {
+  readonly table: string
+  readonly removed: number
+  readonly changed: number
+}
+
 /** What the engine must know of a resource to load its records. */
 export interface ResourceBase {
   /** Name on the command line, in the ledger and in logs. */
@@ -169,6 +176,8 @@ export interface ResourceBase {
   readonly personal?: Personal
   /** Set-based SQL for what follows from a response but is no version of a record, in its transaction. Returns how many events it wrote. */
   derive?(sql: Sql, answered: Answered): Promise<number>
+  /** Rewrites what `derive` made, without the responses in the temporary tables `retract_span` and `retract_response`, after samples and versions. */
+  afterRetraction?(sql: Sql): Promise<RetractedRows | undefined>
   /** The tables that `derive` writes, besides those above. */
   readonly derived?: readonly AnyPgTable[]
 }

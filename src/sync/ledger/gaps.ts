@@ -105,6 +105,26 @@ export async function recordWorklistGap(sql: Sql, resource: string, receivedAt: 
   await writeGaps(sql, resource, { began, ended, distance: ended - began, expected: last.expected, since: last.at })
 }
 
+/** Records what should have been observed between two responses of a resource, for a reason that is known. */
+export async function recordGapBetween(
+  sql: Sql,
+  resource: string,
+  { began, ended }: { readonly began: Date; readonly ended: Date },
+  reason: string,
+): Promise<void> {
+  const [row] = await sql.query<{ expected: Expected[] | null }>(`select ${expectations}`, [resource])
+  if (!row?.expected) return
+  const [from, to] = [began.getTime(), ended.getTime()]
+  const gaps = gapsBetween({ began: from, ended: to, distance: to - from, expected: row.expected })
+  const rows = gaps.map((one) => rowOfGap(resource, one, reason))
+  if (rows.length > 0) await typed(sql).insert(gap).values(rows).onConflictDoNothing()
+}
+
+function rowOfGap(resource: string, { began, ended, missed }: Gap, reason: string) {
+  const between = { beganAt: new Date(began), endedAt: new Date(ended) }
+  return { resource, ...between, missed, reason: missed === 0 ? 'switched off' : reason }
+}
+
 const expectations = `(select jsonb_agg(jsonb_build_object('from', 1000 * extract(epoch from expected.valid_from), 'every', expected.every_seconds)
                       order by expected.valid_from)
          from sync.expectation expected where expected.resource = $1) as expected`
@@ -123,13 +143,7 @@ async function writeGaps(
   const gaps = gapsBetween(between)
   if (gaps.length === 0) return
   const reason = (await reasonSince(sql, resource, since)) ?? waitReason(waitedSince)
-  const rows = gaps.map(({ began, ended, missed }) => ({
-    resource,
-    beganAt: new Date(began),
-    endedAt: new Date(ended),
-    missed,
-    reason: missed === 0 ? 'switched off' : reason,
-  }))
+  const rows = gaps.map((one) => rowOfGap(resource, one, reason))
   // Of a worklist, two responses at once may find the same gap.
   await typed(sql).insert(gap).values(rows).onConflictDoNothing()
 }

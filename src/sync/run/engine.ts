@@ -28,6 +28,8 @@ export interface Engine {
   readonly notifies?: boolean
   /** Whether what it loads is no news, such as recordings. Default: no. */
   readonly isLate?: boolean
+  /** What its responses are imported from: `source_id` in `sync.source`. Default: the API. */
+  readonly sourceId?: string
   /** What is checked before a response is loaded. Default: everything is taken. */
   readonly admission?: Admission | undefined
   /** Where outages of the database are remembered. Default: nowhere. */

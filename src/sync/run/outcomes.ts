@@ -213,6 +213,6 @@ function headingOf({ resource, key, runId, engine }: IngestContext) {
 }
 
 function runRow({ resource, runId, startedAt, engine }: IngestContext, { api }: RecordingClient, finishedAt: Date) {
-  const { program } = engine
-  return { runId, resource: resource.name, startedAt, finishedAt, requests: api.requestsSent(), program }
+  const { program, sourceId = null } = engine
+  return { runId, resource: resource.name, startedAt, finishedAt, requests: api.requestsSent(), program, sourceId }
 }

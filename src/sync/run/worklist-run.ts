@@ -106,7 +106,7 @@ export class WorklistRun {
    * @throws what the database throws
    */
   async close(requested: number, failure?: unknown): Promise<RunResult> {
-    const { db, api, clock, program, notifies } = this.#engine
+    const { db, api, clock, program, notifies, sourceId = null } = this.#engine
     const { counts, observedAt, rejection, guarded } = this.#summary
     const { runId, startedAt } = this
     const status = failure === undefined ? statusOf(this.#summary) : statusOfError(failure)
@@ -122,6 +122,7 @@ export class WorklistRun {
       pages: requested,
       requests: api.requestsSent() - this.#requestsBefore,
       program,
+      sourceId,
     }
     // The counts were notified with each key.
     const outcome = { ...run, ...noCounts, at, people: namesInResponses(this.#resource), drift: [], run: row }

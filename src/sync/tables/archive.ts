@@ -49,7 +49,7 @@ export const rawAnswer = syncTable(
     observedAt: instant('The instant the response speaks for, as in the ledger. NULL: refused or unreadable.'),
     takenAt: instant('When it was loaded, by the clock of the ledger; its retention counts from here.').notNull(),
     status: text(
-      'ok, unchanged, partial, rejected, gone, hidden, or failed when the program could not read it.',
+      'ok, unchanged, partial, rejected, gone, hidden, failed when the program could not read it, or retracted: it is not replayed.',
     ).notNull(),
     accepted: boolean('True: accepted by --accept although it was implausible.').notNull().default(false),
     hash: bytes('Its body, in sync.raw_body.').notNull(),

@@ -51,6 +51,7 @@ export const run = syncTable(
     ),
     error: text('Error message. NULL: none.'),
     program: text('Version of the program that ran.').notNull(),
+    sourceId: text('What its response was imported from: source_id in sync.source. NULL: this database requested it.'),
   },
   (self) => [
     // The last accepted response is looked up before every load, and nothing else of the ledger is.
@@ -198,7 +199,7 @@ export const ledgerNaming = [
   namesPeople(
     run,
     { reason: 'text', error: 'text' },
-    { [words]: ['resource', 'status', 'program'], [numbers]: ['runId', 'contentHash', 'bodyHash'] },
+    { [words]: ['resource', 'status', 'program'], [numbers]: ['runId', 'contentHash', 'bodyHash', 'sourceId'] },
   ),
   namesPeople(
     workItem,

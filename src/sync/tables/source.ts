@@ -3,13 +3,22 @@ import { bigint, boolean, instant, integer, text } from '../../db/columns.ts'
 import { namesPeople } from '../../db/naming.ts'
 import { syncTable } from '../../db/schemas.ts'
 
-export const source = syncTable('source', 'Lakes of other databases whose history was imported.', {
-  sourceId: text('Which database it was, by the hash in the index of its lake.').primaryKey(),
-  place: text('The folder or URL that it was taken from last.').notNull(),
-  program: text('Version of the program that exported it.').notNull(),
-  exportedAt: instant('When that export began to read.').notNull(),
-  takenAt: instant('When it was last imported as a whole, by the clock of this machine. NULL: not yet.'),
-})
+export const source = syncTable(
+  'source',
+  'What history was imported from, other than the responses to this database.',
+  {
+    sourceId: text(
+      'Of a lake: which database it is of, by the hash in its index; else a hash of kind and place.',
+    ).primaryKey(),
+    kind: text('lake, recordings or git.').notNull().default('lake'),
+    place: text('The folder, repository or URL that it was taken from last.').notNull(),
+    program: text(
+      'Version of the program that exported it; of recordings and git archives, of the one that loaded it.',
+    ).notNull(),
+    exportedAt: instant('When that export, or that loading, began to read.').notNull(),
+    takenAt: instant('When it was last imported as a whole, by the clock of this machine. NULL: not yet.'),
+  },
+)
 
 export const sourceFile = syncTable(
   'source_file',
@@ -90,7 +99,7 @@ const numbers = 'made by the program'
 
 export const sourceNaming = [
   namesPeople(origin, {}, { 'set by a person': ['baseUrl'] }),
-  namesPeople(source, {}, { 'set by a person': ['place'], [numbers]: ['sourceId', 'program'] }),
+  namesPeople(source, {}, { 'set by a person': ['place'], [numbers]: ['sourceId', 'kind', 'program'] }),
   namesPeople(sourceFile, {}, { [numbers]: ['sourceId', 'sha256', 'tableName'] }),
   namesPeople(sourceSpan, {}, { [numbers]: ['sourceId', 'resource'] }),
   namesPeople(sourceVersion, { key: 'row' }, { [numbers]: ['sourceId', 'tableName'] }),

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { GitDates } from '../../../api/recordings/git-history.ts'
 import { openRecordedResponses, type RecordedResponses, recordedResponses } from '../../../api/recordings/recorded.ts'
-import { version } from '../../../app/app.ts'
 import { admissionOf, engineOf } from '../../../app/app-api.ts'
 import { UsageError } from '../../../base/errors.ts'
 import { visibleLine } from '../../../base/terminal-text.ts'
@@ -17,6 +16,7 @@ import {
 } from '../../../sync/backfill/git-detect.ts'
 import { type GitMapping, openGitSource } from '../../../sync/backfill/git-source.ts'
 import type { Resource, Worklist } from '../../../sync/declare/resource.ts'
+import { type Source as ImportSource, saveSource, sourceOf } from '../../../sync/retract/sources.ts'
 import { type Context, withDatabase, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
@@ -47,6 +47,7 @@ export async function backfillFromCommand(
   name: string | undefined,
 ): Promise<number> {
   const { from, fromGit } = flags
+  const place = fromGit ?? from ?? ''
   const flag = fromGit === undefined ? '--from' : '--from-git'
   const ofOther = fromGit === undefined ? ['map', 'detect', 'dates'] : ['from']
   for (const other of [
@@ -79,7 +80,8 @@ export async function backfillFromCommand(
     const source =
       fromGit === undefined ? openFolder(from ?? '') : await openRepository(context, db, fromGit, { mappings, dates })
     try {
-      const loaded = await load(context, db, source.recorded, resources)
+      const from = sourceOf(fromGit === undefined ? 'recordings' : 'git', resolve(place))
+      const loaded = await load(context, db, { recorded: source.recorded, from }, resources)
       const broken = [...source.broken, ...loaded.broken]
       return { ...loaded, broken, skipped: source.skipped, known: source.known }
     } finally {
@@ -107,7 +109,7 @@ export async function backfillFromCommand(
 async function load(
   { app, signal, progress }: Context,
   db: Database,
-  recorded: RecordedResponses,
+  { recorded, from }: { readonly recorded: RecordedResponses; readonly from: ImportSource },
   resources: readonly (Resource | Worklist)[],
 ): Promise<LoadedFolder> {
   const admission = await admissionOf(app, db, { from: 'recordings' })
@@ -120,7 +122,8 @@ async function load(
     warn: log.warn.bind(log),
     error: log.error.bind(log),
   }
-  const loading = { ...engine, program: `${version}, from recordings`, log: quieter }
+  const loading = { ...engine, sourceId: from.sourceId, log: quieter }
+  await saveSource(db, from, engine)
   return await loadRecorded(recorded, loading, {
     resources,
     signal,

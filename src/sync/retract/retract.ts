@@ -1,0 +1,201 @@
+import { UsageError } from '../../base/errors.ts'
+import type { Sql, SqlValue } from '../../db/database.ts'
+import { lockForTransaction } from '../../db/locks/held-locks.ts'
+import { isWorklist, type Resource, type RetractedRows, type Worklist } from '../declare/resource.ts'
+import { writtenTables } from '../declare/written-tables.ts'
+import { invalidateCoverage, recordGapBetween } from '../ledger/gaps.ts'
+import { privacyLock } from '../privacy/privacy.ts'
+import { compareNextWithTables } from '../respond/missing-keys.ts'
+import { accepted } from '../sql/accepted.ts'
+import { retractRows } from './retract-rows.ts'
+import { retractVersions } from './retract-versions.ts'
+
+/** What is retracted: an import, or the responses of a period. */
+export type Retracted =
+  | { readonly sourceId: string; readonly isLake: boolean }
+  /** Responses that speak for instants from `from` until before `to`. */
+  | { readonly from: Date; readonly to: Date }
+
+/** What retracting came to, of one resource. */
+export interface Retraction {
+  readonly resource: string
+  /** Accepted responses that count no more; of a lake, those that were imported. */
+  readonly responses: number
+  readonly first: Date
+  readonly last: Date
+  /** Rows that were removed and rows that were changed, by table. */
+  readonly tables: readonly RetractedRows[]
+}
+
+/** Where a response that is retracted stays in the ledger. */
+const reason = 'retracted'
+
+/**
+ * Takes back what responses said, as if they had never been loaded: the history of each resource is rebuilt from the responses that are
+ * left. Each of these shows what the tables say of its instant; between the two around a retracted one nothing was observed. The ledger
+ * keeps responses that this database loaded, as rejected; those of a lake go. To be called in a transaction, while no sync of the resource runs.
+ * @returns undefined when there is no such response
+ * @throws UsageError where responses or samples of that time were compacted, so that they cannot be told apart
+ */
+export async function retractResource(
+  sql: Sql,
+  resource: Resource | Worklist,
+  retracted: Retracted,
+): Promise<Retraction | undefined> {
+  await lockForTransaction(sql, privacyLock, 'shared')
+  const extent = await createSpans(sql, resource, retracted)
+  if (!extent) return undefined
+  await refuseCompacted(sql, resource, extent.first)
+  const written = writtenTables(resource)
+  const tables: RetractedRows[] = []
+  for (const one of written) if (one.kind === 'versions') tables.push(await retractVersions(sql, resource, one))
+  for (const one of written) if (one.kind === 'rows') tables.push(await retractRows(sql, one, written))
+  const rebuilt = await resource.afterRetraction?.(sql)
+  if (rebuilt) tables.push(rebuilt)
+  await retractFromLedger(sql, resource, retracted)
+  await sql.query('drop table retract_span, retract_response')
+  return { resource: resource.name, ...extent, tables: tables.filter(({ removed, changed }) => removed + changed > 0) }
+}
+
+/**
+ * Writes the retracted responses into a temporary table `retract_response` (scope, at), and into `retract_span` (scope, began, ended) the
+ * intervals around them, between two responses that are left, without their ends. Scope: the key where each has responses of its own, else NULL.
+ */
+async function createSpans(sql: Sql, resource: Resource | Worklist, retracted: Retracted) {
+  const isKeyed = isWorklist(resource)
+  const is = conditionOf(retracted, isKeyed ? 'one' : 'run')
+  const from = isKeyed
+    ? `sync.observation one join sync.run run on run.run_id = one.run_id
+        where one.resource = $1 and one.${accepted} and one.observed_at is not null`
+    : `sync.run run where run.resource = $1 and run.${accepted} and run.observed_at is not null`
+  await sql.query('drop table if exists pg_temp.retract_span, pg_temp.retract_response')
+  await sql.query(
+    `create temp table retract_response on commit drop as
+     select ${isKeyed ? 'one.key' : 'null::text'} as scope, ${isKeyed ? 'one' : 'run'}.observed_at as at, bool_and(${is.text}) as is_retracted
+       from ${from} group by 1, 2`,
+    [resource.name, ...is.values],
+  )
+  await sql.query(
+    `create temp table retract_span on commit drop as
+     with around as (
+       select scope, is_retracted,
+              max(at) filter (where not is_retracted) over (partition by scope order by at) as began,
+              min(at) filter (where not is_retracted) over (partition by scope order by at desc) as ended
+         from retract_response
+     )
+     select distinct scope, coalesce(began, reach.thinned_until, '-infinity') as began, coalesce(ended, 'infinity') as ended
+       from around left join sync.coverage_reach reach on reach.resource = $1 where is_retracted`,
+    [resource.name],
+  )
+  await sql.query('create index on retract_span (scope, began)')
+  const [extent] = await sql.query<{ responses: number; first: Date | null; last: Date | null }>(
+    `select count(*)::int as responses, min(at) as first, max(at) as last from retract_response where is_retracted`,
+  )
+  if (!extent?.first || !extent.last) return undefined
+  return { responses: extent.responses, first: extent.first, last: extent.last }
+}
+
+/** SQL condition on a row of the ledger: it is of a response that is retracted; parameters from $2 on. */
+function conditionOf(
+  retracted: Retracted,
+  row: string,
+): { readonly text: string; readonly values: readonly SqlValue[] } {
+  if ('sourceId' in retracted) return { text: 'coalesce(run.source_id = $2, false)', values: [retracted.sourceId] }
+  return { text: `${row}.observed_at >= $2 and ${row}.observed_at < $3`, values: [retracted.from, retracted.to] }
+}
+
+/** @throws UsageError where the ledger or samples of the resource are thinned after an instant */
+async function refuseCompacted(sql: Sql, resource: Resource | Worklist, first: Date): Promise<void> {
+  const tables = writtenTables(resource).map(({ table }) => table)
+  const [row] = await sql.query<{ until: Date | null }>(
+    `select greatest((select thinned_until from sync.coverage_reach where resource = $1),
+                     (select max(fine_since) from sync.tier where sample_table = any($2::text[]) or sample_table = 'ledger/' || $1)) as until`,
+    [resource.name, tables],
+  )
+  if (row?.until && first < row.until)
+    throw new UsageError(
+      `${resource.name} of before ${row.until.toISOString()} was compacted, so what came from ${first.toISOString()} on cannot be told apart; a period after that can be retracted`,
+    )
+}
+
+async function retractFromLedger(sql: Sql, resource: Resource | Worklist, retracted: Retracted): Promise<void> {
+  const { name } = resource
+  const spans = await sql.query<{ began: Date; ended: Date }>(
+    isWorklist(resource)
+      ? `select began, ended from (
+           select max(received_at) filter (where not is_retracted) over (order by received_at) as began, is_retracted,
+                  min(received_at) filter (where not is_retracted) over (order by received_at desc) as ended
+             from (select one.received_at, answer.is_retracted from sync.observation one
+                     join retract_response answer on answer.scope = one.key and answer.at = one.observed_at
+                    where one.resource = $1 and one.${accepted}) each) around
+          where is_retracted and began is not null and ended is not null group by 1, 2 order by 1`
+      : `select distinct began, ended from retract_span
+          where isfinite(began) and isfinite(ended) and $1::text is not null order by 1`,
+    [name],
+  )
+  const [from] = await sql.query<{ at: Date | null }>(`select nullif(min(began), '-infinity') as at from retract_span`)
+  await invalidateCoverage(sql, name, from?.at ?? null)
+  await rejectResponses(sql, resource, retracted)
+  await sql.query(
+    `delete from sync.claim where split_part(resource, '/', 1) = $1
+        and exists (select from retract_span span where coalesce(span.scope = split_part(claim.subject, '/', 1), true)
+                       and claim.last_at > span.began and claim.first_at < span.ended)`,
+    [name],
+  )
+  await sql.query(
+    `delete from sync.gap where resource = $1
+        and exists (select from unnest($2::timestamptz[], $3::timestamptz[]) span(began, ended)
+                     where gap.began_at >= span.began and gap.ended_at <= span.ended)`,
+    [name, spans.map(({ began }) => began), spans.map(({ ended }) => ended)],
+  )
+  for (const span of spans) await recordGapBetween(sql, name, span, reason)
+  if (!isWorklist(resource)) await compareNextWithTables(sql, resource)
+}
+
+/** Rejects the retracted responses in ledger, worklist and archive; those of a lake are deleted. */
+async function rejectResponses(sql: Sql, resource: Resource | Worklist, retracted: Retracted): Promise<void> {
+  const { name } = resource
+  const isLake = 'sourceId' in retracted && retracted.isLake
+  const ofSource = 'sourceId' in retracted ? 'run.source_id = $3' : '$3::text is null'
+  const sourceId = 'sourceId' in retracted ? retracted.sourceId : null
+  if (isWorklist(resource)) {
+    const those = `answer.is_retracted and one.resource = $1 and one.key = answer.scope and one.observed_at = answer.at
+                      and run.run_id = one.run_id and ${ofSource}`
+    if (isLake)
+      await sql.query(
+        `delete from sync.observation one using retract_response answer, sync.run run where $2::text is not null and ${those}`,
+        [name, reason, sourceId],
+      )
+    else
+      await sql.query(
+        `update sync.observation one set status = 'rejected', reason = $2 from retract_response answer, sync.run run where ${those}`,
+        [name, reason, sourceId],
+      )
+    // The next response about the key is compared with the tables.
+    await sql.query(
+      `update sync.work_item item set content_hash = null, records = null, gone_at = case when gone_at < span.first then gone_at end,
+              observed_at = (select max(answer.at) from retract_response answer where answer.scope = item.key and not answer.is_retracted),
+              first_observed_at = (select min(answer.at) from retract_response answer where answer.scope = item.key and not answer.is_retracted)
+         from (select scope, min(at) as first from retract_response where is_retracted group by scope) span
+        where item.resource = $1 and item.key = span.scope`,
+      [name],
+    )
+  }
+  const runs = isWorklist(resource)
+    ? `run.resource = $1 and ${sourceId === null ? 'false and $2::text is null' : 'run.source_id = $2'}`
+    : `run.resource = $1 and exists (select from retract_response answer where answer.is_retracted and answer.at = run.observed_at)
+        and ${sourceId === null ? '$2::text is null' : 'run.source_id = $2'} and run.${accepted}`
+  if (!isLake)
+    await sql.query(
+      `update sync.raw_answer raw set status = 'retracted'
+        where raw.resource = $1 and exists (select from retract_response answer
+               where answer.is_retracted and answer.scope is not distinct from raw.key and answer.at = raw.observed_at)`,
+      [name],
+    )
+  await sql.query(
+    isLake
+      ? `delete from sync.run where ${runs}`
+      : `update sync.run set status = 'rejected', reason = '${reason}', living = null, content_hash = null, body_hash = null where ${runs}`,
+    [name, sourceId],
+  )
+}

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest'
+import { seededRandom } from '../../src/base/clock.ts'
+import { takenTables } from '../../src/lake/import/taken-tables.ts'
+import { guilds } from '../../src/resources/guilds/index.ts'
+import { resources } from '../../src/resources/index.ts'
+import { items } from '../../src/resources/items/index.ts'
+import { onlinePlayers } from '../../src/resources/online-players/index.ts'
+import { territories } from '../../src/resources/territories/index.ts'
+import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
+import { retractResource } from '../../src/sync/retract/retract.ts'
+import { findSource, forgetSource } from '../../src/sync/retract/sources.ts'
+import { effort } from '../support/effort.ts'
+import { guildBody, place, syncGuild } from '../support/guild-answers.ts'
+import { different, lakeBetween, linesOf } from '../support/lake-folder.ts'
+import { onlineBody, syncOnline } from '../support/player-answers.ts'
+import { instantOf, worldOf } from '../support/world.ts'
+
+type World = ReturnType<typeof worldOf>
+
+const all = [territories, items, onlinePlayers, guilds]
+const seeds = effort.everyAnswer ? Array.from({ length: 20 }, (_, nth) => nth + 1) : [1, 2, 3]
+/** When the n-th responses come, ten minutes apart, or so many minutes later. */
+const clockTime = (nth: number, later = 0) => new Date((480 + nth * 10 + later) * 60_000).toISOString().slice(11, 16)
+const material = (name: string, level: number) => ({
+  ...{ internalName: name, type: 'material', requirements: { level } },
+  identifications: { damage: { min: level, raw: level, max: level + 1 } },
+})
+
+/** Who holds a place, and since when. */
+type Owner = readonly [guild: string, acquired: string]
+
+/** Responses of an instant: what was true, or what somebody else's game said. */
+async function observe(
+  world: World,
+  nth: number,
+  { owner, random, isOther }: { owner: Owner; random: () => number; isOther: boolean },
+): Promise<void> {
+  const at = clockTime(nth)
+  const pick = <T>(...of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
+  const level = isOther ? 90 + pick(1, 2, 3) : nth % 3
+  await world.sync(territories, { Oak: place(...owner), Elm: place('b', '07:30') }, at)
+  await world.sync(items, [material('Ash', level), material('Fir', 1), material(isOther ? 'Box' : 'Yew', 1)], at)
+  const here = isOther ? pick([7, 8], [8, 9]) : pick([1, 2], [2, 3], [1, 3], [1, 2, 3])
+  await syncOnline(world, onlineBody({ EU1: here, EU2: [20] }), at)
+  const members = { 1: { rank: 'owner', contributed: isOther ? 900 + nth : nth }, 2: {}, ...(isOther ? { 5: {} } : {}) }
+  await syncGuild(world, guildBody('a', members, { level: isOther ? 99 : 1 + Math.floor(nth / 4) }), at)
+}
+
+async function differences(one: World, other: World): Promise<unknown[]> {
+  const found: unknown[] = []
+  const tables = takenTables.flatMap((each) => [each.table, ...('parts' in each ? each.parts : [])])
+  for (const table of tables) {
+    const lines = different(await linesOf(one.db, table), await linesOf(other.db, table))
+    if (lines.flat().length > 0) found.push([table, ...lines])
+  }
+  return found
+}
+
+async function expecting(of: World) {
+  for (const { name } of all)
+    await setExpectedInterval(of.db, {
+      ...{ resource: name, everySeconds: 600, setBy: 'start', at: new Date(instantOf('07:00')) },
+    })
+}
+
+describe.each(['server', 'embedded'] as const)('on %s, a period that is retracted', { timeout: 120_000 }, (kind) => {
+  const world = worldOf(kind)
+  const without = worldOf(kind)
+
+  const retract = async (from: string, to: string) => {
+    for (const resource of all)
+      await world.db.transaction((sql) =>
+        retractResource(sql, resource, { from: new Date(instantOf(from)), to: new Date(instantOf(to)) }),
+      )
+  }
+
+  test.each(seeds)('leaves the tables as if its responses had never come (seed %i)', async (seed) => {
+    for (const each of [world, without]) await expecting(each)
+    const random = seededRandom(seed)
+    const length = 12
+    const first = 1 + Math.floor(random() * 5)
+    const last = first + 1 + Math.floor(random() * 4)
+    const owners: Record<'true' | 'other', Owner> = { true: ['a', '07:00'], other: ['x', '07:10'] }
+    for (let nth = 0; nth < length; nth++) {
+      const isOther = nth >= first && nth < last
+      const whose = isOther ? 'other' : 'true'
+      // A place changes hands between two responses.
+      if (random() < 0.5)
+        owners[whose] = [
+          isOther ? 'xyz'.charAt(Math.floor(random() * 3)) : 'abc'.charAt(Math.floor(random() * 3)),
+          clockTime(nth, -5),
+        ]
+      const draws = Array.from({ length: 8 }, () => random())
+      const given = () => {
+        const left = [...draws]
+        return { owner: owners[whose], random: () => left.shift() ?? 0, isOther }
+      }
+      await observe(world, nth, given())
+      if (!isOther) await observe(without, nth, given())
+    }
+    await retract(clockTime(first), clockTime(last))
+    expect(await differences(world, without)).toEqual([])
+  })
+})
+
+describe('an import that is retracted', { timeout: 120_000 }, () => {
+  const world = worldOf('server')
+  const theirs = worldOf('server')
+
+  test('leaves the tables and the ledger as they were before a lake came', async () => {
+    const lake = lakeBetween(theirs, world)
+    const random = seededRandom(1)
+    for (const each of [world, theirs]) await expecting(each)
+    const given = (letter: string) => ({ owner: [letter, '07:00'] as const, random, isOther: letter === 'x' })
+    for (const nth of [0, 1, 2, 6, 7, 8]) await observe(world, nth, given('a'))
+    for (const nth of [2, 3, 4, 5, 9, 10]) await observe(theirs, nth, given('x'))
+    await lake.exported()
+    await world.clock.advanceTo(instantOf('12:00'))
+    const tables = [
+      ...takenTables.map(({ table }) => table),
+      'sync.run',
+      'sync.observation',
+      'sync.gap',
+      'sync.source_span',
+    ]
+    const before = new Map<string, string[]>()
+    for (const table of tables) before.set(table, await linesOf(world.db, table))
+    await lake.imported()
+    expect(await linesOf(world.db, 'game.item')).not.toEqual(before.get('game.item'))
+    const source = await findSource(world.db, [
+      (await world.rows('select source_id from sync.source'))[0]?.[0] as string,
+    ])
+    for (const resource of resources)
+      await world.db.transaction((sql) => retractResource(sql, resource, { sourceId: source.sourceId, isLake: true }))
+    await forgetSource(world.db, source.sourceId)
+    const found: unknown[] = []
+    for (const table of tables) {
+      const lines = different(await linesOf(world.db, table), before.get(table) ?? [])
+      if (lines.flat().length > 0) found.push([table, ...lines])
+    }
+    expect(found).toEqual([])
+  })
+})
