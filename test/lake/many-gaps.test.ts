@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { mergeRows } from '../../src/lake/import/merge-rows.ts'
-import { stagedName } from '../../src/sync/refold/refold.ts'
 import { takenTables } from '../../src/lake/import/taken-tables.ts'
 import { growingTables } from '../../src/resources/index.ts'
+import { stagedName } from '../../src/sync/refold/refold.ts'
 import { maintain } from '../../src/sync/retention/maintain.ts'
 import { testDatabase } from '../support/postgres.ts'
 
