@@ -97,6 +97,7 @@ const namesResource: Readonly<Record<string, { readonly names: readonly string[]
     reason: 'an endpoint of the API',
   },
   'src/cli/commands/replay/index.ts': { names: ['items', 'recipes'], reason: 'an example of a command' },
+  'src/cli/commands/retract/index.ts': { names: ['territories'], reason: 'an example of a command' },
   'src/cli/commands/sandbox/sandbox-command.ts': {
     names: ['guild-list', 'territories'],
     reason: 'an example of a command',

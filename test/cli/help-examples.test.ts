@@ -173,6 +173,7 @@ beforeAll(async () => {
     [/\bKEY\b/g, '$(cat key.txt)'],
     [/\bcurl /g, 'curl --fail-with-body --silent --show-error '],
     [/\bpsql /g, 'psql -v ON_ERROR_STOP=1 '],
+    [/retract recordings/g, `backfill items --from ${recordings} && wynnsync retract ${recordings}`],
     [/--from recordings/g, `--from ${recordings}`],
     [/~\/wynn-data/g, git],
     [/https:\/\/example\.org\/lake\b/g, lake],

@@ -28,10 +28,10 @@ export function different(one: string[], other: string[]): string[][] {
   return [one.filter((line) => !others.has(line)).slice(0, 2), other.filter((line) => !ones.has(line)).slice(0, 2)]
 }
 
-/** Rows as text, without what names the program or is left out of a lake. */
+/** Rows as text, without what names the program or the source, or is left out of a lake. */
 export async function linesOf(db: Database, table: string): Promise<string[]> {
   const rows = await db.query<{ line: string }>(
-    `select (to_jsonb(row) - 'program' - 'error' - 'reason' - 'content_hash' - 'body_hash' - 'normalized')::text as line from ${table} row order by 1`,
+    `select (to_jsonb(row) - 'program' - 'source_id' - 'error' - 'reason' - 'content_hash' - 'body_hash' - 'normalized')::text as line from ${table} row order by 1`,
   )
   return rows.map(({ line }) => line)
 }

@@ -27,6 +27,7 @@ const ledgerRun = z.looseObject({
   quarantined: count,
   currentKeys: count.nullable(),
   program: text,
+  sourceId: maybeText.describe('what its response was imported from; null: the API'),
 })
 
 const quarantined = z.looseObject({

@@ -35,7 +35,7 @@ const reason = 'retracted'
  * left. Each of these shows what the tables say of its instant; between the two around a retracted one nothing was observed. The ledger
  * keeps responses that this database loaded, as rejected; those of a lake go. To be called in a transaction, while no sync of the resource runs.
  * @returns undefined when there is no such response
- * @throws UsageError where responses or samples of that time were compacted, so that they cannot be told apart
+ * @throws UsageError where responses or samples of that time were compacted, so that single ones are not known
  */
 export async function retractResource(
   sql: Sql,
@@ -114,7 +114,7 @@ async function refuseCompacted(sql: Sql, resource: Resource | Worklist, first: D
   )
   if (row?.until && first < row.until)
     throw new UsageError(
-      `${resource.name} of before ${row.until.toISOString()} was compacted, so what came from ${first.toISOString()} on cannot be told apart; a period after that can be retracted`,
+      `${resource.name} of before ${row.until.toISOString()} was compacted, so what came from ${first.toISOString()} on is not known by response; a period after that can be retracted`,
     )
 }
 

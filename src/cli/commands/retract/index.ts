@@ -13,9 +13,8 @@ export const retract: CommandDeclaration = {
 resource, with --from and --to. Its history is rebuilt from the responses that are left, as if the others had never come; that time is a gap
 then. Recordings and lakes can be imported again. Responses of this database itself stay in ledger and archive, as rejected.`,
   examples: [
-    'wynnsync retract ./recordings --dry-run',
-    'wynnsync retract s3://bucket/lake --yes',
-    'wynnsync retract territories --from 2026-05-01T10:00:00Z --to 2026-05-01T12:00:00Z',
+    'wynnsync retract recordings --dry-run',
+    'wynnsync retract territories --from 2026-05-01T10:00Z --to 2026-05-01T12:00Z --dry-run',
   ],
   load: async () => (await import('./retract-command.ts')).retractCommand,
 }
