@@ -32,7 +32,7 @@ comment on column sync.raw_body.first_at is 'When it was received first, by the 
 
 comment on table sync.claim is 'What responses say that must not be believed from one response, such as that a key is gone: pending until enough responses of different cache windows agree. A response that contradicts it removes it.';
 comment on column sync.claim.resource is 'The resource, or the resource and one of its histories, separated by a slash.';
-comment on column sync.claim.kind is 'missing, older, resumed, shown, returned, shrunken, flawed, skipped, empty place or unlisted: what is claimed. How many responses it takes is documented for each.';
+comment on column sync.claim.kind is 'missing, older, resumed, shown, returned, shrunken, flawed, skipped, empty place, unlisted or volatile: what is claimed. How many responses it takes is documented for each.';
 comment on column sync.claim.subject is 'What the claim is about: natural key of the entity; several columns are joined by a slash. Empty: the whole response.';
 comment on column sync.claim.value is 'What responses must agree in, such as a content hash. Empty: the subject says all.';
 comment on column sync.claim.first_at is 'observed_at of the first response that said so.';
@@ -45,7 +45,7 @@ comment on column sync.claim.run_id is 'The run of the first one: run_id in sync
 comment on table sync.drift is 'Fields, enum members and types that the program does not know, each once; also fields that vanished or came back. Nothing of it is dropped.';
 comment on column sync.drift.id is 'Number of the row, rising.';
 comment on column sync.drift.resource is 'The resource, such as items.';
-comment on column sync.drift.kind is 'unknown_field, unknown_member, missing_field (every second record or more lost it at once, or it cannot be done without), retyped_field, or returned_field (what was missing or of another type is as it was).';
+comment on column sync.drift.kind is 'unknown_field, unknown_member, missing_field (every second record or more lost it at once, or it cannot be done without), retyped_field, returned_field (what was missing or of another type is as it was), or volatile_field (an unknown field that moves with nearly every response: its latest value is kept, and makes no version).';
 comment on column sync.drift.path is 'JSON pointer to the field; * stands for any element of a list and any key of a map.';
 comment on column sync.drift.member is 'The unknown member; of a retyped field the type that it has; else empty.';
 comment on column sync.drift.key is 'Natural key of one entity that has it, or lost it. Empty: the response as a whole.';

@@ -6,7 +6,7 @@ import { kindsOfPart } from '../support/postgres.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
 /** Responses that must agree where a person asks for four absences. */
-const responses: Readonly<Record<ClaimKind | 'missing from shrunken', number>> = {
+const responses: Readonly<Record<keyof ReturnType<typeof policiesOf>, number>> = {
   missing: 4,
   'missing from shrunken': 4,
   older: 4,
@@ -18,6 +18,8 @@ const responses: Readonly<Record<ClaimKind | 'missing from shrunken', number>> =
   skipped: 4,
   'empty place': 4,
   unlisted: 4,
+  volatile: 3,
+  'volatile in few records': 10,
 }
 const hour = 3_600_000
 
@@ -37,7 +39,7 @@ describe.each(kindsOfPart)('a claim on the %s database', (kind) => {
   test.each(Object.entries(responses) as [keyof typeof responses, number][])(
     'of the policy "%s" takes %i responses, each of another cache window',
     async (policy, enough) => {
-      const made = policy === 'missing from shrunken' ? 'missing' : policy
+      const made = policy.split(/ (?:from|in) /)[0] as ClaimKind
       const isConfirmed = async (at: number) => {
         const one = witness(at)
         const rule = policiesOf(one.guards)[policy]

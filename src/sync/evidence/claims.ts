@@ -152,13 +152,28 @@ export async function pendingClaims(
   )
 }
 
+/** Claims of a kind about some subjects, confirmed or not, with the last responses that made them. */
+export async function claimsAbout(
+  sql: Sql,
+  resource: string,
+  kind: ClaimKind,
+  subjects: readonly string[],
+): Promise<(PendingClaim & { readonly lastAt: Date; readonly lastReceivedAt: Date })[]> {
+  return await sql.query(
+    `select subject, value, first_at as "firstAt", times, last_at as "lastAt", last_received_at as "lastReceivedAt"
+       from sync.claim where resource = $1 and kind = $2 and subject = any($3::text[])`,
+    [resource, kind, subjects],
+  )
+}
+
 /**
  * Whether anything that responses of a resource said waits for further ones: then even one that shows the same as the last counts.
  * @param resources the resource and its histories, as claims name them
  */
 export async function hasClaims(sql: Sql, resources: readonly string[], scope?: string): Promise<boolean> {
   const rows = await sql.query(
-    `select from sync.claim where resource = any($1::text[]) ${scope === undefined ? '' : `and ${inScope('$2')}`} limit 1`,
+    // What is volatile waits for nothing: it matters only where something has changed.
+    `select from sync.claim where resource = any($1::text[]) and kind <> 'volatile' ${scope === undefined ? '' : `and ${inScope('$2')}`} limit 1`,
     scope === undefined ? [resources] : [resources, scope],
   )
   return rows.length > 0

@@ -41,6 +41,8 @@ export type ClaimKind =
   | 'empty place'
   /** A player whom a list with unreadable players lacks: the listing ends. */
   | 'unlisted'
+  /** A field that the program does not know moved in many records: its latest value is kept, and makes no version. */
+  | 'volatile'
 
 /** How much evidence a conclusion takes. */
 export interface Policy {
@@ -53,6 +55,9 @@ export interface Policy {
   /** It stands until a response contradicts it, and is confirmed by each further one. Default: once confirmed it is concluded. */
   readonly stands?: boolean
 }
+
+/** After so long without a response that says so a claim about a volatile field is over, ms: while it is pending, and once confirmed. */
+export const volatileLapse = { pending: 12 * 3_600_000, confirmed: 7 * 24 * 3_600_000 } as const
 
 /** How many responses must agree that a list is shrunken, or a response flawed. */
 const SHRUNKEN_AGREEING_RESPONSES = 3
@@ -81,6 +86,10 @@ export function isBurst(count: number, of: number, limit: BurstLimit = CHANGED_A
   return count >= limit.count && count >= limit.share * of
 }
 
+/** In how many responses an unknown field must have moved in every second record that has it, or in any. */
+const VOLATILE_MOVES = 3
+const VOLATILE_MOVES_OF_FEW = 10
+
 const hour = 3_600_000
 
 /** An old copy that does not say its age may come again for so long, seconds: until then it is one response. */
@@ -98,7 +107,10 @@ export function copySecondsOf(
 export function policiesOf({
   absences,
   shrunkenHours = 6,
-}: Pick<Guards, 'absences' | 'shrunkenHours'>): Record<ClaimKind | 'missing from shrunken', Policy> {
+}: Pick<Guards, 'absences' | 'shrunkenHours'>): Record<
+  ClaimKind | 'missing from shrunken' | 'volatile in few records',
+  Policy
+> {
   return {
     missing: { responses: absences, apart: 'cache' },
     'missing from shrunken': {
@@ -115,5 +127,7 @@ export function policiesOf({
     skipped: { responses: absences, apart: 'cache' },
     'empty place': { responses: absences, apart: 'cache' },
     unlisted: { responses: absences, apart: 'cache' },
+    volatile: { responses: VOLATILE_MOVES, apart: 'cache', stands: true },
+    'volatile in few records': { responses: VOLATILE_MOVES_OF_FEW, apart: 'cache', stands: true },
   }
 }

@@ -3,7 +3,13 @@ import type { Json } from './hash.ts'
 
 /** Something about what the API sends that the program does not know, or does not know like this. */
 export interface Novelty {
-  readonly kind: 'unknown_field' | 'unknown_member' | 'missing_field' | 'retyped_field' | 'returned_field'
+  readonly kind:
+    | 'unknown_field'
+    | 'unknown_member'
+    | 'missing_field'
+    | 'retyped_field'
+    | 'returned_field'
+    | 'volatile_field'
   /** JSON pointer; `*` stands for any element of an array and any key of a map. */
   readonly path: string
   /** The unknown member; of a retyped field its type; else empty. */

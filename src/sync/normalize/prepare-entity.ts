@@ -32,6 +32,8 @@ export interface Prepared extends Pick<Entity, 'key' | 'root' | 'parts'> {
   readonly withoutRoot: boolean
   /** Where values stand that could not be read, those of its related entities too. */
   readonly odd: readonly Misfit[]
+  /** What of its document is in its `extra` column. */
+  readonly extra: readonly UnknownField[]
 }
 
 /** Text that Postgres cannot keep in jsonb: NUL, or half of a surrogate pair, as JSON.stringify escapes them. */
@@ -84,7 +86,7 @@ function oddOf({ odd = [], relatedEntities = {} }: Entity): readonly Misfit[] {
 
 /** What becomes of a record: its entity, or only the key of it and why the rest cannot be stored. */
 interface Read {
-  readonly entity: Entity
+  readonly entity: WithExtra
   readonly texts: Texts
   readonly error?: RecordError
 }
@@ -188,6 +190,9 @@ function sampleChecker(resource: ResourceBase, quarantine: (bad: QuarantinedPart
   }
 }
 
+/** An entity with what of its document is in its `extra` column. */
+type WithExtra = Entity & { readonly extra?: readonly UnknownField[] }
+
 /**
  * Puts the fields of an entity that no column knows, and the values that could not be read, into its `extra` column. What
  * cannot be stored even there goes to quarantine alone. Where nothing of the record is counted, the values also stand in the
@@ -197,7 +202,7 @@ function withExtra(
   entity: Entity,
   { unknownFields, changeLog }: { unknownFields?: ResourceBase['unknownFields']; changeLog?: boolean },
   quarantine: Findings['quarantine'],
-): Entity {
+): WithExtra {
   const { odd = [], document, key } = entity
   const unknown = unknownFields?.(document) ?? []
   if (odd.length === 0 && unknown.length === 0) return entity
@@ -207,9 +212,15 @@ function withExtra(
       kept.push({ path, place, value })
     else quarantine({ key, raw: value, path: place.map((step) => pointerStep(String(step))).join(''), reason })
   }
-  const extra = extraOf([...unknown, ...kept])
+  const fields = [...unknown, ...kept]
+  const extra = extraOf(fields)
   const whole = changeLog && kept.length > 0 ? withFields(document, kept) : document
-  return { ...entity, document: whole, root: extra === null ? entity.root : { ...entity.root, extra } }
+  return {
+    ...entity,
+    document: whole,
+    root: extra === null ? entity.root : { ...entity.root, extra },
+    extra: changeLog ? fields : unknown,
+  }
 }
 
 /** A document with fields that were left out of it, where it has nothing else. */
@@ -228,6 +239,7 @@ function withFields(document: Json, fields: readonly UnknownField[]): Json {
 }
 
 const noRelated: Prepared['relatedEntities'] = {}
+const noExtra: Prepared['extra'] = []
 
 type Texts = Pick<Prepared, 'key' | 'documentText'>
 
@@ -263,7 +275,7 @@ function asSent(documentText: string, respelled: Respelled): string {
 }
 
 function fingerprinted(
-  { root, parts, since, facts, incomplete }: Entity,
+  { root, parts, since, facts, incomplete, extra = noExtra }: WithExtra,
   { key, documentText }: Texts,
   { samples, related: relatedEntities = noRelated, odd = [], respelled }: Beside,
 ): Prepared {
@@ -289,6 +301,7 @@ function fingerprinted(
     relatedEntities,
     withoutRoot: false,
     odd,
+    extra,
   }
 }
 

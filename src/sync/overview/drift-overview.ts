@@ -22,6 +22,7 @@ const words: Readonly<Record<string, string>> = {
   unknown_member: 'unknown',
   missing_field: 'missing',
   returned_field: 'back',
+  volatile_field: 'volatile',
 }
 
 /** Every field and member of an enumeration that drifted, each once, by resource and in the order of their first time. */

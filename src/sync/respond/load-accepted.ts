@@ -16,14 +16,14 @@ import { loadAndRemember, takeBackOfGone } from './pending-versions.ts'
 import { appendSamples, type Sampled } from './samples.ts'
 import { lostBy, recordDrift } from './shape-changes.ts'
 import type { IncomingResponse } from './validate-snapshot.ts'
+import { withVolatileOf } from './volatile-fields.ts'
 
 const nothingAbsent = { gone: [], closed: [], waiting: [], unknown: false }
 
 /** Loads an accepted response: versions, tombstones, samples, changed fields, quarantine, drift, and the events that follow. */
 export async function loadAccepted(sql: Sql, resource: ResourceBase, response: IncomingResponse, witness: Witness) {
-  const { extraction, preparation, last, runId, guards } = response
+  const { preparation, last, runId, guards } = response
   const { quarantined } = preparation
-  const roots = rootsOf(preparation)
   const { at } = witness
   const found = { resource: resource.name, at, runId }
   const loaded = await loadRoots(sql, resource, response, witness)
@@ -52,23 +52,13 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   if (last && resource.changeLog)
     await appendFieldChanges(sql, resource.name, [...documentChanges(loaded, at), ...closed])
   await appendQuarantine(sql, found, quarantined)
-  const drift = await recordDrift(sql, resource, found, { preparation, loaded, isWhole: response.scope === undefined })
-  const events = resource.derive
-    ? await resource.derive(sql, {
-        at,
-        previousAt: last ? new Date(last.observedAt) : null,
-        facts: extraction.facts ?? null,
-        complete: extraction.complete,
-        recordFacts: new Map(roots.map((entity) => [entity.key, entity.facts ?? null])),
-        corroborate: async (kind, subjects, scope) => {
-          const claims = subjects.map((subject) => ({ subject }))
-          await forgetContradicted(sql, witness, kind, claims, scope)
-          return (await corroborate(sql, witness, kind, claims)).confirmed
-        },
-        pendingClaims: (kind) => pendingClaims(sql, witness, kind),
-        withdrawn: related.withdrawn,
-      })
-    : 0
+  const drift = await recordDrift(sql, resource, found, {
+    preparation,
+    loaded,
+    volatile: [...loaded.volatile.begun, ...related.volatile],
+    isWhole: response.scope === undefined,
+  })
+  const events = await deriveEvents(sql, resource, response, witness, related.withdrawn)
   const versions = loaded.inserted.length + loaded.changed.length + closed.length
   return {
     inserted: loaded.inserted.length,
@@ -85,6 +75,31 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     lost: response.scope === undefined ? [] : [...lostBy(loaded.changed).values()].flat(),
     guarded,
   }
+}
+
+/** Writes what follows from a response beside versions and samples. Returns how many events. */
+async function deriveEvents(
+  sql: Sql,
+  resource: ResourceBase,
+  { extraction, preparation, last }: IncomingResponse,
+  witness: Witness,
+  withdrawn: readonly Withdrawn[],
+): Promise<number> {
+  if (!resource.derive) return 0
+  return await resource.derive(sql, {
+    at: witness.at,
+    previousAt: last ? new Date(last.observedAt) : null,
+    facts: extraction.facts ?? null,
+    complete: extraction.complete,
+    recordFacts: new Map(rootsOf(preparation).map((entity) => [entity.key, entity.facts ?? null])),
+    corroborate: async (kind, subjects, scope) => {
+      const claims = subjects.map((subject) => ({ subject }))
+      await forgetContradicted(sql, witness, kind, claims, scope)
+      return (await corroborate(sql, witness, kind, claims)).confirmed
+    },
+    pendingClaims: (kind) => pendingClaims(sql, witness, kind),
+    withdrawn,
+  })
 }
 
 /** Appends the samples of a response. `content`: how many of them are what the resource is about. */
@@ -111,20 +126,20 @@ async function currentKeysAfter(sql: Sql, { history }: ResourceBase, { last, sco
 async function loadRoots(
   sql: Sql,
   { history }: ResourceBase,
-  { preparation, last }: IncomingResponse,
+  { preparation, last, scope }: IncomingResponse,
   witness: Witness,
 ): Promise<Loaded> {
   const lastSeen = last ? new Date(last.observedAt) : null
   const before = preparation.repetition?.before
   const roots = rootsOf(preparation)
   const isAfterLast = last && before && Buffer.compare(before.contentHash, last.contentHash) === 0
-  if (!isAfterLast || history.compare) return await loadAndRemember(sql, witness, history, roots, lastSeen)
+  if (!isAfterLast || history.compare) return await loadAndRemember(sql, witness, history, roots, lastSeen, scope)
   // What one response showed again counts for this one, too.
   const kinds = history.reopens ? (['shown', 'returned'] as const) : []
   const pending = new Set<string>()
   for (const kind of kinds) for (const { subject } of await pendingClaims(sql, witness, kind)) pending.add(subject)
   const others = roots.filter((entity) => !before.entities.has(entity) || pending.has(entity.key))
-  const loaded = await loadAndRemember(sql, witness, history, others, lastSeen)
+  const loaded = await loadAndRemember(sql, witness, history, others, lastSeen, scope)
   return { ...loaded, unchanged: loaded.unchanged + roots.length - others.length }
 }
 
@@ -158,9 +173,16 @@ async function loadRelated(
   response: IncomingResponse,
   ofRoot: Witness,
   { goneRoots, touched }: { readonly goneRoots: readonly Absence[]; touched: Touched },
-): Promise<{ written: number; lacking: Lacking[]; guarded: GuardAction[]; withdrawn: Withdrawn[] }> {
+): Promise<{
+  written: number
+  lacking: Lacking[]
+  guarded: GuardAction[]
+  withdrawn: Withdrawn[]
+  volatile: readonly string[]
+}> {
   const { preparation, guards, scope } = response
   const withdrawn: Withdrawn[] = []
+  const volatile: string[] = []
   let written = 0
   const guarded: GuardAction[] = []
   const lacking: Lacking[] = []
@@ -176,9 +198,10 @@ async function loadRelated(
       written += ended
     }
     const lastSeen = response.last ? new Date(response.last.observedAt) : null
-    const loaded = await loadAndRemember(sql, witness, history, entities, lastSeen)
+    const loaded = await loadAndRemember(sql, witness, history, entities, lastSeen, scope)
     written += loaded.inserted.length + loaded.changed.length + loaded.withdrawn.length
     for (const one of loaded.withdrawn) withdrawn.push(one)
+    for (const path of loaded.volatile.begun) volatile.push(`/${name}/*${path}`)
     addTouched(touched, history, loaded)
     for (const one of olderActions(name, loaded, guards.absences)) guarded.push(one)
     if (history.absence === 'with-root') {
@@ -201,12 +224,13 @@ async function loadRelated(
     // Their keys are people: the ledger counts them and does not name them.
     lacking.push({ what: name, waiting, named: [], ended })
   }
-  return { written, lacking, guarded, withdrawn }
+  return { written, lacking, guarded, withdrawn, volatile }
 }
 
 function documentChanges(loaded: Loaded, at: Date): DocumentChange[] {
   const appeared = loaded.inserted.map((entity) => ({ entity, before: undefined }))
   return [...appeared, ...loaded.changed].map(({ entity, before }) => {
-    return { key: entity.key, at, before, after: documentOf(entity) }
+    const known = before === undefined ? undefined : withVolatileOf(entity, before, loaded.volatile.all)
+    return { key: entity.key, at, before: known, after: documentOf(entity) }
   })
 }

@@ -2,10 +2,11 @@ import { instantText } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import { historyShape } from '../../db/history.ts'
 import type { History } from '../declare/resource.ts'
-import type { Json } from '../normalize/hash.ts'
+import { canonicalJson, type Json } from '../normalize/hash.ts'
 import type { Prepared } from '../normalize/prepare.ts'
 import { bulkTable, copyRows } from '../sql/bulk-table.ts'
 import { historySql } from '../sql/history-sql.ts'
+import { differsOnlyIn, type ExtraChange, noneVolatile, type VolatilePaths } from './volatile-fields.ts'
 
 /** A version that is in the table no longer. `before` is the document of the one before it. */
 export interface Withdrawn {
@@ -42,6 +43,8 @@ export interface Loaded {
   readonly replaced: number
   /** Versions that only one response showed. */
   readonly withdrawn: readonly Withdrawn[]
+  /** Paths of unknown fields whose values make no version, and which of them are so since this response. */
+  readonly volatile: VolatilePaths
 }
 
 /** Why an entity does not simply replace the current version: it is from before, or the version before goes on with it. */
@@ -54,10 +57,17 @@ interface Order {
   readonly judgeOlder: (older: ReadonlyMap<Prepared, OlderKind>) => Promise<JudgedOlder>
   /** With the entities whose latest version is about to lose its tombstone. */
   readonly beforeReopening: (back: readonly Prepared[]) => Promise<void>
+  /** Which unknown fields move with nearly every response. */
+  readonly judgeVolatile: (entities: readonly Prepared[], changes: readonly ExtraChange[]) => Promise<VolatilePaths>
 }
 
 const noneOlder: JudgedOlder = { replacing: [], withdrawn: [], confirmed: 0 }
-const unordered: Order = { lastSeen: null, judgeOlder: async () => noneOlder, beforeReopening: async () => {} }
+const unordered: Order = {
+  lastSeen: null,
+  judgeOlder: async () => noneOlder,
+  beforeReopening: async () => {},
+  judgeVolatile: async () => noneVolatile,
+}
 
 interface Version {
   readonly entity: Prepared
@@ -80,6 +90,8 @@ interface Difference {
   readonly began: Date | null
   readonly hash: Uint8Array | null
   readonly before: Json
+  /** What is in its `extra` column. */
+  readonly extra: Json
   /** End of the latest version when there is no current one, and whether it has the same content. */
   readonly ended: Date | null
   readonly isBack: boolean
@@ -106,25 +118,27 @@ export async function loadVersions(
   history: History,
   entities: readonly Prepared[],
   at: Date,
-  { lastSeen, judgeOlder, beforeReopening }: Order = unordered,
+  order: Partial<Order> = {},
 ): Promise<Loaded> {
+  const { lastSeen, judgeOlder, beforeReopening, judgeVolatile } = { ...unordered, ...order }
   const [older, now]: [Older[], string] = [[], instantText(at)]
   const inserted: Prepared[] = []
   const changed: { entity: Prepared; before: Json }[] = []
+  const volatile = { all: new Set<string>(), begun: new Set<string>() }
   for (let first = 0; first < entities.length; first += chunkSize) {
     const chunk = entities.slice(first, first + chunkSize)
     const fresh: Version[] = []
     const next: Version[] = []
     const back: Prepared[] = []
     const respelled: Prepared[] = []
-    for (const { position, began, hash, before, ended, isBack, isReturn } of await findDifferences(
-      sql,
-      history,
-      chunk,
-    )) {
+    const differences = await findDifferences(sql, history, chunk)
+    const moved = await judgeVolatile(chunk, extraChanges(chunk, differences))
+    for (const path of moved.all) volatile.all.add(path)
+    for (const path of moved.begun) volatile.begun.add(path)
+    for (const { position, began, hash, before, extra, ended, isBack, isReturn } of differences) {
       const entity = chunk[position - 1]
       if (!entity) continue
-      if (hash && entity.hashAsSent?.equals(hash)) {
+      if (hash && (entity.hashAsSent?.equals(hash) || differsOnlyIn(moved.all, entity, { hash, extra }))) {
         respelled.push(entity)
         continue
       }
@@ -135,12 +149,13 @@ export async function loadVersions(
         if (isBack && isRecent && history.reopens) back.push(entity)
         else fresh.push({ entity, start, previousUntil: ended && instantText(ended) })
       } else {
-        const order =
+        const comparison =
           history.compare?.(before, JSON.parse(entity.documentText) as Json, { began, lastSeen, isReturn }) ?? 'newer'
-        if (order === 'newer') {
+        if (comparison === 'newer') {
           changed.push({ entity, before })
           next.push({ entity, start, previousUntil: start })
-        } else if (order !== 'less') older.push({ entity, before, began, start, previousUntil: start, kind: order })
+        } else if (comparison !== 'less')
+          older.push({ entity, before, began, start, previousUntil: start, kind: comparison })
       }
     }
     if (back.length > 0) await beforeReopening(back)
@@ -162,7 +177,15 @@ export async function loadVersions(
   for (const one of replacing) changed.push(one)
   const unchanged = entities.length - inserted.length - changed.length
   const counts = { unchanged, older: older.length, confirmedOlder: judged.confirmed, replaced: replacing.length }
-  return { inserted, changed, withdrawn: judged.withdrawn, ...counts }
+  return { inserted, changed, withdrawn: judged.withdrawn, volatile, ...counts }
+}
+
+/** What the differing versions of a chunk have in their `extra` columns, where they or their entities have anything. */
+function extraChanges(chunk: readonly Prepared[], differences: readonly Difference[]): ExtraChange[] {
+  return differences.flatMap(({ position, began, extra }) => {
+    const entity = chunk[position - 1]
+    return entity && began !== null && (extra !== null || entity.extra.length > 0) ? [{ entity, extra }] : []
+  })
 }
 
 /** A version whose start the API does not send starts with the first of the responses that agree in it. */
@@ -193,7 +216,7 @@ async function findDifferences(sql: Sql, history: History, chunk: readonly Prepa
   const isReturn = `exists (select from ${key.table.name} earlier where ${key.keyJoin('earlier', 'incoming')}
                              and earlier.valid_until = current.valid_from and earlier.hash = incoming.hash)`
   return await sql.query<Difference>(
-    `select incoming.position::int as position, current.valid_from as began, current.hash,
+    `select incoming.position::int as position, current.valid_from as began, current.hash, current.extra,
             ${key.hasDocument ? 'current.document' : 'null'} as before, past.ended,
             coalesce(past.hash = incoming.hash, false) as "isBack",
             ${history.compare ? isReturn : 'false'} as "isReturn"
@@ -223,20 +246,24 @@ async function reopenVersions(sql: Sql, history: History, back: readonly Prepare
   )
 }
 
-/** Gives current versions of earlier programs the hash of the same values: those hashed instants as they were sent. */
+/**
+ * Gives current versions another hash without another version: those of earlier programs hashed instants as they were sent, and of what is
+ * volatile the latest value is kept.
+ */
 async function respellVersions(sql: Sql, history: History, entities: readonly Prepared[]): Promise<void> {
   if (entities.length === 0) return
   const key = historySql(history)
   const document = key.hasDocument ? ', document = same.document' : ''
   await sql.query(
-    `update ${key.table.name} current set hash = same.hash${document}
-       from unnest(${key.keyArrays}, $${key.nextParameter}::bytea[], $${key.nextParameter + 1}::jsonb[])
-            as same(${key.keyNames}, hash, document)
+    `update ${key.table.name} current set hash = same.hash, extra = same.extra${document}
+       from unnest(${key.keyArrays}, $${key.nextParameter}::bytea[], $${key.nextParameter + 1}::jsonb[], $${key.nextParameter + 2}::jsonb[])
+            as same(${key.keyNames}, hash, document, extra)
       where ${key.keyJoin('current', 'same')} and current.valid_until = 'infinity'`,
     [
       ...key.keyValues(entities.map(({ root }) => root)),
       entities.map(({ hash }) => hash),
       entities.map(({ documentText }) => documentText),
+      entities.map(({ root }) => (root.extra ? canonicalJson(root.extra as Json) : null)),
     ],
   )
 }

@@ -14,6 +14,7 @@ import { bulkTable } from '../sql/bulk-table.ts'
 import { historySql } from '../sql/history-sql.ts'
 import type { Absence } from './absent.ts'
 import { type JudgedOlder, type Loaded, loadVersions, type OlderKind, type Withdrawn } from './load.ts'
+import { volatileJudge } from './volatile-fields.ts'
 
 /** The histories of a resource, each with the name under which claims about it are counted: the resource, or `resource/history`. */
 export function historiesOf({ name, history, relatedHistories = {} }: ResourceBase) {
@@ -33,6 +34,7 @@ const waits = ({ compare, reopens = false }: History) => compare !== undefined |
 /**
  * Loads entities, and remembers which versions this response alone shows so far.
  * @param lastSeen the instant that the last accepted response speaks for
+ * @param scope key of a worklist that the response is about
  */
 export async function loadAndRemember(
   sql: Sql,
@@ -40,9 +42,11 @@ export async function loadAndRemember(
   history: History,
   entities: readonly Prepared[],
   lastSeen: Date | null,
+  scope?: string,
 ): Promise<Loaded> {
   const { at } = witness
-  if (!waits(history)) return await loadVersions(sql, history, entities, at)
+  const judgeVolatile = volatileJudge(sql, witness, lastSeen, scope)
+  if (!waits(history)) return await loadVersions(sql, history, entities, at, { judgeVolatile })
   let other: ReadonlySet<Prepared> = new Set()
   const judgeOlder = async (older: ReadonlyMap<Prepared, OlderKind>) => {
     other = new Set(older.keys())
@@ -53,7 +57,12 @@ export async function loadAndRemember(
     for (const { key } of back) reopened.add(key)
     await rememberEnds(sql, witness, history, back)
   }
-  const loaded = await loadVersions(sql, history, entities, at, { lastSeen, judgeOlder, beforeReopening })
+  const loaded = await loadVersions(sql, history, entities, at, {
+    lastSeen,
+    judgeOlder,
+    beforeReopening,
+    judgeVolatile,
+  })
   const isNew = new Set([...loaded.inserted, ...loaded.changed.map(({ entity }) => entity)])
   for (const kind of ['shown', 'returned'] as const) {
     // Where versions say since when they are true, another one confirms none of those before; it confirms that the key is back.

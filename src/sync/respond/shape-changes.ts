@@ -19,6 +19,8 @@ type Found = Novelty & { readonly key: string }
 interface LoadedResponse {
   readonly preparation: Preparation
   readonly loaded: Loaded
+  /** Paths of unknown fields that are volatile since then. */
+  readonly volatile: readonly string[]
   /** Whether it holds all of the resource, and not only one key of a worklist. */
   readonly isWhole: boolean
 }
@@ -31,12 +33,13 @@ export async function recordDrift(
   sql: Sql,
   resource: ResourceBase,
   found: Parameters<typeof appendDrift>[1],
-  { preparation, loaded, isWhole }: LoadedResponse,
+  { preparation, loaded, isWhole, volatile }: LoadedResponse,
 ): ReturnType<typeof appendDrift> {
   const { entities } = preparation
   // What came with an unchanged record may be new all the same.
   const fresh = resource.relatedHistories ? entities : [...loaded.inserted, ...loaded.changed.map((one) => one.entity)]
   const novelties = [...noveltiesOf(resource, fresh), ...misfits(preparation)]
+  for (const path of volatile) novelties.push({ kind: 'volatile_field', path, member: '', example: null, key: '' })
   if (isWhole)
     for (const lost of [lossesOf(entities, loaded.changed), vanishedUnknown(resource, entities, loaded.changed)])
       for (const one of lost) novelties.push(one)

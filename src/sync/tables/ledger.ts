@@ -156,7 +156,7 @@ export const drift = syncTable(
     id: bigint('Number of the row, rising.').primaryKey().generatedAlwaysAsIdentity(),
     resource: text('The resource, such as items.').notNull(),
     kind: text(
-      'unknown_field, unknown_member, missing_field (every second record or more lost it at once, or it cannot be done without), retyped_field, or returned_field (what was missing or of another type is as it was).',
+      'unknown_field, unknown_member, missing_field (every second record or more lost it at once, or it cannot be done without), retyped_field, returned_field (what was missing or of another type is as it was), or volatile_field (an unknown field that moves with nearly every response: its latest value is kept, and makes no version).',
     ).notNull(),
     path: text('JSON pointer to the field; * stands for any element of a list and any key of a map.').notNull(),
     member: text('The unknown member; of a retyped field the type that it has; else empty.').notNull(),

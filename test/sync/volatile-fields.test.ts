@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest'
+import { items } from '../../src/resources/items/index.ts'
+import { territories } from '../../src/resources/territories/index.ts'
+import { guildBody, guildId, place, syncGuild } from '../support/guild-answers.ts'
+import { kindsOfPart } from '../support/postgres.ts'
+import { item, worldOf } from '../support/world.ts'
+
+const names = Array.from({ length: 12 }, (_, nth) => `Place ${String(nth).padStart(2, '0')}`)
+const minute = (nth: number) => new Date(Date.UTC(2026, 5, 1, 10, nth)).toISOString().slice(11, 16)
+const at = (day: number, time: string) => `${String(day).padStart(2, '0')} ${time}`
+
+describe.each(kindsOfPart)('an unknown field that moves with each response, in the %s database,', (kind) => {
+  const world = worldOf(kind)
+  const { sync, rows } = world
+  const count = async (table: string) => Number((await rows(`select count(*) from ${table}`))[0]?.[0])
+  const map = (fields: (name: string) => object) =>
+    Object.fromEntries(names.map((name) => [name, place('a', '08:00', fields(name))]))
+
+  test('makes two versions of each territory, and no more; its latest value is kept', async () => {
+    for (let nth = 0; nth < 30; nth++) {
+      const { status } = await sync(
+        territories,
+        map(() => ({ heat: nth })),
+        minute(nth),
+      )
+      if (nth > 3) expect(status).toBe('unchanged')
+    }
+    expect(await count('game.territory')).toBe(36)
+    expect(await rows(`select distinct extra from game.territory where valid_until = 'infinity'`)).toEqual([
+      [{ heat: 29 }],
+    ])
+    expect(await rows(`select kind, path from sync.drift order by kind`)).toEqual([
+      ['unknown_field', '/heat'],
+      ['volatile_field', '/heat'],
+    ])
+    // Another change makes a version as before.
+    await sync(
+      territories,
+      map((name) => ({ heat: 31, hq: name === names[0] })),
+      minute(31),
+    )
+    expect(await count('game.territory')).toBe(48)
+  })
+
+  test('counts again once it has been calm for a week', async () => {
+    for (let nth = 0; nth < 6; nth++)
+      await sync(
+        territories,
+        map(() => ({ heat: nth })),
+        minute(nth),
+      )
+    expect(await count('game.territory')).toBe(36)
+    await sync(
+      territories,
+      map(() => ({ heat: 5 })),
+      at(9, '10:00'),
+    )
+    await sync(
+      territories,
+      map(() => ({ heat: 6 })),
+      at(9, '10:01'),
+    )
+    expect(await count('game.territory')).toBe(48)
+  })
+
+  test('does not become one by a change a day', async () => {
+    for (let day = 1; day < 8; day++)
+      for (const time of ['10:00', '10:01', '22:00'])
+        await sync(
+          territories,
+          map(() => ({ heat: day })),
+          at(day, time),
+        )
+    expect(await count('game.territory')).toBe(7 * names.length)
+  })
+
+  test('is volatile too where it moves in few records at a time', async () => {
+    for (let nth = 0; nth < 40; nth++)
+      await sync(
+        territories,
+        map((name) => ({ heat: name === names[nth % 12] ? nth : 0 })),
+        minute(nth),
+      )
+    const versions = await count('game.territory')
+    expect(versions).toBeLessThan(12 + 12 * 2)
+    expect(versions).toBeGreaterThan(20)
+  })
+
+  test('leaves changes of items to what is no such field', async () => {
+    const all = (heat: number, level = 1) => names.map((name) => item(name, { heat, requirements: { level } }))
+    for (let nth = 0; nth < 20; nth++)
+      await sync(items, all(nth), `${minute(0).replace('10', String(nth).padStart(2, '0'))}`)
+    expect(await count('game.field_change')).toBe(2 * names.length)
+    await sync(items, all(20, 2), '20:00')
+    expect(await rows(`select distinct path from game.field_change where changed_at = '2026-06-01 20:00Z'`)).toEqual([
+      ['/requirements/level'],
+    ])
+    expect(await rows(`select distinct document ->> 'heat' from game.item where valid_until = 'infinity'`)).toEqual([
+      ['20'],
+    ])
+  })
+
+  test('is counted for each guild, and for all once several have it', async () => {
+    const guild = (letter: string, heat: number) =>
+      guildBody(letter, { 1: { rank: 'owner', mana: heat }, 2: { mana: heat + 1 } }, { heat })
+    for (let nth = 0; nth < 60; nth += 4) await syncGuild(world, guild('a', nth), minute(nth))
+    const [versions, members] = [await count('game.guild'), await count('game.guild_member')]
+    expect([versions, members]).toEqual([3, 6])
+    expect(await rows(`select extra from game.guild where valid_until = 'infinity'`)).toEqual([[{ heat: 56 }]])
+    expect(
+      await rows(`select extra from game.guild_member where valid_until = 'infinity' order by player_uuid`),
+    ).toEqual([[{ mana: 56 }], [{ mana: 57 }]])
+    for (const letter of ['b', 'c', 'd'])
+      for (let nth = 60; nth < 80; nth += 4)
+        await syncGuild(
+          world,
+          guild(letter, nth),
+          `${letter === 'b' ? 12 : letter === 'c' ? 13 : 14}:${nth % 60 < 10 ? '0' : ''}${nth % 60}`,
+        )
+    expect(await rows('select guild_uuid, count(*)::int from game.guild group by 1 order by 1')).toEqual([
+      [guildId('a'), 3],
+      [guildId('b'), 3],
+      [guildId('c'), 3],
+      [guildId('d'), 1],
+    ])
+  })
+})
