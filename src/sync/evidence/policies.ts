@@ -57,7 +57,7 @@ export interface Policy {
 }
 
 /** After so long without a response that says so a claim about a volatile field is over, ms: while it is pending, and once confirmed. */
-export const volatileLapse = { pending: 12 * 3_600_000, confirmed: 7 * 24 * 3_600_000 } as const
+export const CALM_TIME = { pending: 12 * 3_600_000, confirmed: 7 * 24 * 3_600_000 } as const
 
 /** How many responses must agree that a list is shrunken, or a response flawed. */
 const SHRUNKEN_AGREEING_RESPONSES = 3

@@ -1,7 +1,7 @@
 import { isFields } from '../../api/schemas/form/unknown.ts'
 import type { Sql } from '../../db/database.ts'
 import { claimsAbout, corroborate, forgetClaims, type Witness } from '../evidence/claims.ts'
-import { policiesOf, volatileLapse } from '../evidence/policies.ts'
+import { policiesOf, CALM_TIME } from '../evidence/policies.ts'
 import { pointerStep } from '../normalize/changed-fields.ts'
 import { canonicalJson, indexable, type Json, sha256 } from '../normalize/hash.ts'
 import type { Prepared } from '../normalize/prepare.ts'
@@ -84,11 +84,11 @@ function isOver(
   claim: { readonly value: string; readonly lastAt: Date; readonly lastReceivedAt: Date },
   isConfirmed: boolean,
 ): boolean {
-  const lapse = isConfirmed ? volatileLapse.confirmed : volatileLapse.pending
+  const calm = isConfirmed ? CALM_TIME.confirmed : CALM_TIME.pending
   const { lastAt, lastReceivedAt, value } = claim
   // The last response did not move it.
   const isCalm = lastSeen !== null && lastAt.getTime() < lastSeen.getTime() - 2000 * cacheSeconds
-  const isLong = at.getTime() - lastAt.getTime() > lapse && receivedAt.getTime() - lastReceivedAt.getTime() > lapse
+  const isLong = at.getTime() - lastAt.getTime() > calm && receivedAt.getTime() - lastReceivedAt.getTime() > calm
   // A few records of many change now and then.
   return isCalm && (isLong || (!isConfirmed && value.endsWith(inFew)))
 }
