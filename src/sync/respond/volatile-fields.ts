@@ -1,7 +1,7 @@
 import { isFields } from '../../api/schemas/form/unknown.ts'
 import type { Sql } from '../../db/database.ts'
 import { claimsAbout, corroborate, forgetClaims, type Witness } from '../evidence/claims.ts'
-import { policiesOf, CALM_TIME } from '../evidence/policies.ts'
+import { CALM_TIME, policiesOf } from '../evidence/policies.ts'
 import { pointerStep } from '../normalize/changed-fields.ts'
 import { canonicalJson, indexable, type Json, sha256 } from '../normalize/hash.ts'
 import type { Prepared } from '../normalize/prepare.ts'
