@@ -491,7 +491,7 @@ comment on column game.online_hour.hidden_seconds is 'Seconds of the hour for wh
 
 comment on table game.online_sample is 'How many players were online, whenever one of the numbers changed.';
 comment on column game.online_sample.observed_at is 'observed_at of the response with these values; they hold until the next row of the same key.';
-comment on column game.online_sample.total is 'Players online by the service''s own count, hidden ones included. NULL: it was not sent, or far below the number of listed players.';
+comment on column game.online_sample.total is 'Players online by the service''s own count, hidden ones included. NULL: it was not sent, or it is far from the number of listed players and too few responses said the same.';
 comment on column game.online_sample.listed is 'Players in the list.';
 comment on column game.online_sample.hidden is 'Total less listed. NULL: unknown, as where keys of the list are no uuids, or the service counted fewer than it listed.';
 
@@ -510,11 +510,11 @@ comment on column game.player_listing.last_listed_at is 'The last response that 
 comment on column game.player_listing.first_unlisted_at is 'The response after it, which did not. NULL: the latest one lists the player.';
 comment on column game.player_listing.login_earliest is 'The response before it, if no player was hidden in it: the login was later. NULL: the player may have been hidden.';
 comment on column game.player_listing.logout_latest is 'The response after it, if no player was hidden in it: the logout was earlier. NULL: still listed, or perhaps hidden.';
-comment on column game.player_listing.world is 'World in the first response. NULL: it was not sent.';
+comment on column game.player_listing.world is 'World in the first response that named one. NULL: none did.';
 comment on column game.player_listing.last_world is 'World in the last response that named one. NULL: none did.';
 comment on column game.player_listing.world_named_at is 'That response, while later ones name no world. NULL: the last one does, or none did.';
 
-comment on table game.world is 'Versions of worlds: from the first response that lists a player there to the first in a row that lists none. A world without listed players looks like one that is down.';
+comment on table game.world is 'Versions of worlds: from the first of two responses that list a player there to the first in a row that lists none. A world without listed players looks like one that is down.';
 comment on column game.world.world is 'Natural key: name of the world, such as EU1.';
 comment on column game.world.valid_from is 'Start, inclusive: observed_at of the first response with this version.';
 comment on column game.world.valid_until is 'End, exclusive: observed_at of the first response with another version, or without the key. infinity: the version is current.';
@@ -759,9 +759,9 @@ comment on column game.territory_hold.territory is 'Exact name of the territory.
 comment on column game.territory_hold.guild_uuid is 'The guild that held it. NULL: none.';
 comment on column game.territory_hold.guild_name is 'Name of the guild when the hold was first seen.';
 comment on column game.territory_hold.guild_prefix is 'Prefix of the guild when the hold was first seen.';
-comment on column game.territory_hold.acquired is 'When the guild captured it, by the API, to the microsecond. NULL: the API did not send it, or no guild holds it.';
+comment on column game.territory_hold.acquired is 'When the guild captured it, by the API, to the microsecond; the instant of the first response with this hold where that was before it by the clock of the game. NULL: the API did not send it, or no guild holds it.';
 comment on column game.territory_hold.observed_at is 'observed_at of the first response with this hold.';
-comment on column game.territory_hold.document is 'Guild and acquired: what identifies the hold.';
+comment on column game.territory_hold.document is 'Guild and acquired, as the API sent it: what identifies the hold.';
 comment on column game.territory_hold.valid_from is 'Start, inclusive: acquired, the capture by the clock of the game; observed_at of the first response where the API did not send it, or sent a time before the last known hold.';
 comment on column game.territory_hold.valid_until is 'End, exclusive: the next capture; where the territory became unclaimed or left the map, observed_at of the first response without the hold. infinity: it is still held.';
 comment on column game.territory_hold.previous_until is 'valid_until of the version before: equal to valid_from when nothing lay between, earlier after an absence. NULL: the first version of its key.';

@@ -32,7 +32,7 @@ comment on column sync.raw_body.first_at is 'When it was received first, by the 
 
 comment on table sync.claim is 'What responses say that must not be believed from one response, such as that a key is gone: pending until enough responses of different cache windows agree. A response that contradicts it removes it.';
 comment on column sync.claim.resource is 'The resource, or the resource and one of its histories, separated by a slash.';
-comment on column sync.claim.kind is 'missing, older, resumed, shown, returned, shrunken, flawed, skipped, empty place, unlisted or volatile: what is claimed. How many responses it takes is documented for each.';
+comment on column sync.claim.kind is 'missing, older, resumed, shown, returned, shrunken, flawed, skipped, empty place, unlisted, volatile, joined, rank or appeared: what is claimed. How many responses it takes is documented for each.';
 comment on column sync.claim.subject is 'What the claim is about: natural key of the entity; several columns are joined by a slash. Empty: the whole response.';
 comment on column sync.claim.value is 'What responses must agree in, such as a content hash. Empty: the subject says all.';
 comment on column sync.claim.first_at is 'observed_at of the first response that said so.';

@@ -88,13 +88,13 @@ describe.each(kindsOfLongTests)('who is online, on the %s database,', (kind) => 
 
   test('is not changed by an empty, older or repeated answer, or by one that lists nobody', async () => {
     await online('10:00', { EU1: [1, 2] })
-    await online('10:00:30', { EU1: [1, 2], EU2: [3] })
+    for (const at of ['10:00:30', '10:01']) await online(at, { EU1: [1, 2], EU2: [3] })
     const before = await contentOf(world.db)
-    expect(await syncOnline(world, {}, '10:01')).toMatchObject({ status: 'rejected' })
-    expect(await online('10:01', {}, 500)).toMatchObject({ status: 'rejected' })
+    expect(await syncOnline(world, {}, '10:01:30')).toMatchObject({ status: 'rejected' })
+    expect(await online('10:01:30', {}, 500)).toMatchObject({ status: 'rejected' })
     expect(await online('10:00', { EU1: [1, 2] })).toMatchObject({ status: 'stale' })
-    expect(await online('10:00:30', { EU1: [1, 2], EU2: [3] })).toMatchObject({ status: 'unchanged' })
     expect(await online('10:01', { EU1: [1, 2], EU2: [3] })).toMatchObject({ status: 'unchanged' })
+    expect(await online('10:01:30', { EU1: [1, 2], EU2: [3] })).toMatchObject({ status: 'unchanged' })
     expect(await contentOf(world.db)).toEqual(before)
   })
 
@@ -253,12 +253,14 @@ describe.each(kindsOfLongTests)('who is online, on the %s database,', (kind) => 
     expect(await rows('select world_named_at from game.player_listing where world_named_at is not null')).toEqual([])
   })
 
-  test('has a world down from the first of two answers without it', async () => {
+  test('has a world down from the first of two answers without it, and up from the first of two with it', async () => {
     await online('10:00', { EU1: [1], NA1: [2], AS1: [3] })
     await online('10:00:30', { EU1: [1], NA1: [2] })
     expect(await versions('world', 'world')).toContainEqual(['AS1', '10:00', 'infinity'])
     await online('10:01', { EU1: [1], NA1: [2] })
     await online('10:01:30', { EU1: [1], NA1: [2], AS1: [3] })
+    expect(await rows('select event from analytics.world_lifecycle')).toEqual([['down']])
+    await online('10:02', { EU1: [1], NA1: [2], AS1: [3] })
     expect(await rows('select world, event, at, not_before from analytics.world_lifecycle order by at')).toEqual([
       ['AS1', 'down', '10:00:30', '10:00'],
       ['AS1', 'up', '10:01:30', '10:01'],

@@ -20,6 +20,9 @@ const responses: Readonly<Record<keyof ReturnType<typeof policiesOf>, number>> =
   unlisted: 4,
   volatile: 3,
   'volatile in few records': 10,
+  joined: 2,
+  rank: 2,
+  appeared: 2,
 }
 const hour = 3_600_000
 

@@ -36,6 +36,7 @@ export const guilds = defineWorklist({
       ...memberHistory,
       absence: 'own',
       spellColumn: 'joined',
+      corroborated: { joined: 'joined', rank: 'rank' },
       ...knownBy(guildMemberSchema.extend({ rank: guildMemberSchema.shape.username })),
     },
   },

@@ -23,6 +23,12 @@ import { closeUnlisted } from './unlisted.ts'
 export async function deriveListings(sql: Sql, answered: Answered): Promise<number> {
   const { at, previousAt: latestAt } = answered
   const { total, players, worlds, unnamed = [], unread = 0, misplaced = 0 } = answered.facts as OnlineFacts
+  await forgetWorlds(sql, answered.withdrawn)
+  const appeared = new Set((await answered.pendingClaims('appeared')).map(({ subject }) => subject))
+  const known = new Set(worlds.filter((world) => world !== null))
+  const isInvented = answered.isBurst([...known].filter((world) => appeared.has(world)).length, known.size)
+  // Where this response alone shows many worlds, no hop leads there: the next one says where the players are.
+  const named = isInvented ? worlds.map((world) => (appeared.has(world ?? '') ? null : world)) : worlds
   const previousAt = await listedAt(sql, latestAt)
   const [before] = await sql.query<{ hidden: number | null }>(
     'select hidden from game.online_sample where observed_at <= coalesce($1::timestamptz, $2::timestamptz) order by observed_at desc limit 1',
@@ -31,11 +37,18 @@ export async function deriveListings(sql: Sql, answered: Answered): Promise<numb
   const listed = players.length + unnamed.length
   // Fewer than it lists is a contradiction, and what cannot be read may be no player: neither says anything of the hidden.
   const hidden = total === null || total < listed || unread > 0 ? null : total - listed
-  const gone = await closeUnlisted(sql, { ...answered, previousAt, facts: answered.facts as OnlineFacts, hidden })
+  const gone = await closeUnlisted(sql, {
+    ...answered,
+    previousAt,
+    facts: answered.facts as OnlineFacts,
+    hidden,
+    hiddenBefore: before?.hidden ?? null,
+  })
   const moved = await sql.query(
     `with moved as (
        update game.player_listing listing
-          set last_world = coalesce(incoming.world, before.last_world),
+          set world = coalesce(before.world, incoming.world),
+              last_world = coalesce(incoming.world, before.last_world),
               world_named_at = case when incoming.world is null then $4::timestamptz end
          from unnest($1::uuid[], $2::text[]) as incoming(player_uuid, world)
          join game.player_listing before
@@ -49,7 +62,7 @@ export async function deriveListings(sql: Sql, answered: Answered): Promise<numb
      insert into game.player_hop (player_uuid, from_world, to_world, earliest, latest)
      select player_uuid, from_world, to_world, named_at, $3 from moved where from_world <> to_world
      returning 1`,
-    [players, worlds, at, previousAt],
+    [players, named, at, previousAt],
   )
   const come = await sql.query(
     `insert into game.player_listing
@@ -59,7 +72,7 @@ export async function deriveListings(sql: Sql, answered: Answered): Promise<numb
       where not exists (select from game.player_listing open
                          where open.player_uuid = incoming.player_uuid and open.last_listed_at is null)
      returning 1`,
-    [players, worlds, at, previousAt, before?.hidden ?? null],
+    [players, named, at, previousAt, before?.hidden ?? null],
   )
   await appendTotals(sql, at, { total, listed, hidden })
   const on = [...worlds, ...unnamed]
@@ -68,6 +81,16 @@ export async function deriveListings(sql: Sql, answered: Answered): Promise<numb
   // A few are between two worlds; many, or one with what is no name of a world, may be where they were.
   await takeBackFalls(sql, at, misplaced > 0 || nowhere > Math.max(3, 0.1 * listed) ? nowhere : 0)
   return gone + moved.length + come.length
+}
+
+/** Forgets how many players were on worlds that one response alone showed. */
+async function forgetWorlds(sql: Sql, withdrawn: Answered['withdrawn']): Promise<void> {
+  if (withdrawn.length === 0) return
+  await sql.query(
+    `delete from game.world_sample sample using unnest($1::text[], $2::timestamptz[]) as never(world, shown_at)
+      where sample.world = never.world and sample.observed_at >= never.shown_at`,
+    [withdrawn.map(({ key }) => key), withdrawn.map(({ validFrom }) => validFrom)],
+  )
 }
 
 /** The latest response of which it is known whom it listed: not one of another database whose sessions were not imported. */

@@ -44,7 +44,7 @@ export const onlineGrowth: readonly RetainedTable[] = [
     // A world that the last answer lacks may have been down since then.
     finalRange: finalRange(
       'game.world_sample',
-      `least(max(run.observed_at), (select min(first_at) from sync.claim where resource = 'online-players' and kind in ('missing', 'unlisted')))`,
+      `least(max(run.observed_at), (select min(first_at) from sync.claim where resource = 'online-players' and kind in ('missing', 'unlisted', 'appeared')))`,
     ),
   },
 ]

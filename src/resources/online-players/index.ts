@@ -24,8 +24,9 @@ export const onlinePlayers = defineResource({
   route: '/player',
   rawDays: 3,
   rawCost: '15 kB a response of 660 players: 44 MB a day when polled every 30 seconds',
-  // From one poll to the next little changes; but after an hour away a sixth of the worlds may be down, and stay so.
+  // Of lists without a count: from one poll to the next little changes; but after an hour away a sixth of the worlds may be down.
   plausibleShare: 0.25,
+  shrunkenHours: 1 / 6,
   // Answers that are further apart say nothing of the time between them: see analytics.online_watched.
   evidence: { spans: 90 },
   retained: onlineGrowth,

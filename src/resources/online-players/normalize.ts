@@ -17,6 +17,8 @@ export type OnlineFacts = {
   readonly unnamed?: readonly (string | null)[]
   /** How many keys of the list are no uuid; absent: none. */
   readonly unread?: number
+  /** The count of the list is hard to believe: it may lack many. Absent: it is not. */
+  readonly isDoubted?: boolean
   /** How many players have something else instead of a name of a world; absent: none. */
   readonly misplaced?: number
 }
@@ -25,12 +27,19 @@ export type OnlineFacts = {
 const unreadShare = 0.1
 /** The total and the list are counted at almost the same time: a total below this share of the list is wrong. */
 const leastTotal = 0.9
+/** So many players may hide, as a share of those who are listed, or as a number where few are. More are a claim. */
+const hiddenShare = 0.5
+const fewHidden = 10
+/** A total of more than so many times the list, or as much as of so many listed players, is no number of players. */
+const mostTotal = 100
 
 /** Splits the list: worlds as records, players as facts. What is no uuid, no world or no total is a record for quarantine. */
 export function recordsOf(
   { total, players }: OnlineList,
   redacted?: Pick<RedactedCounts, 'worlds'>,
-): Pick<Extraction, 'records' | 'complete' | 'lacks' | 'validationError'> & { readonly facts: OnlineFacts } {
+): Pick<Extraction, 'records' | 'complete' | 'lacks' | 'agrees' | 'doubt' | 'validationError'> & {
+  readonly facts: OnlineFacts
+} {
   const { worldOf, unread, misfits } = readPlayers(players)
   const removed = Object.entries(redacted?.worlds ?? {}).flatMap(([world, count]) =>
     Array.from({ length: count }, () => world || null),
@@ -42,26 +51,33 @@ export function recordsOf(
   const records: object[] = [...misfits, ...[...online].map(([world, count]) => ({ world, online: count }))]
   const listed = worldOf.size + unnamed.length
   const isInteger = total !== null && Number.isInteger(total) && Math.abs(total) < 2 ** 31
-  const isCredible = isInteger && total >= 0 && total >= leastTotal * listed
+  const isCredible =
+    isInteger && total >= 0 && total >= leastTotal * listed && total <= mostTotal * Math.max(listed, mostTotal)
   if (isInteger && !isCredible) records.push({ total })
   const sorted = [...worldOf].sort(([a], [b]) => (a < b ? -1 : 1))
   const nowhere = [...worldOf.values(), ...unnamed].filter((world) => world === null).length
   const isUseless = unread.length > Math.max(1, unreadShare * listed)
+  const facts: OnlineFacts = {
+    total: isCredible ? total : null,
+    players: sorted.map(([uuid]) => uuid),
+    // The world itself goes to quarantine: where its players are is not known.
+    worlds: sorted.map(([, world]) => (world !== null && isWorldName(world) ? world : null)),
+    ...(unnamed.length > 0 ? { unnamed } : {}),
+    ...(unread.length > 0 ? { unread: unread.length } : {}),
+    ...(misfits.length > unread.length ? { misplaced: misfits.length - unread.length } : {}),
+  }
+  const gap = isCredible ? total - listed : 0
+  const isDoubted = gap > Math.max(fewHidden, hiddenShare * listed)
+  const reason = `the API counts ${total} players and lists ${listed}`
   return {
     records,
+    agrees: isCredible && !isDoubted,
+    ...(isDoubted ? { doubt: { reason, gap, facts: { ...facts, total: null, isDoubted } } } : {}),
     // A world that is not named may have the players without a world: nothing shows that it is down.
     complete: nowhere === 0,
     ...(nowhere > 0 ? { lacks: `${nowhere} of ${listed} listed players have no world` } : {}),
     ...(isUseless ? { validationError: `${unread.length} of ${listed} listed players have no uuid` } : {}),
-    facts: {
-      total: isCredible ? total : null,
-      players: sorted.map(([uuid]) => uuid),
-      // The world itself goes to quarantine: where its players are is not known.
-      worlds: sorted.map(([, world]) => (world !== null && isWorldName(world) ? world : null)),
-      ...(unnamed.length > 0 ? { unnamed } : {}),
-      ...(unread.length > 0 ? { unread: unread.length } : {}),
-      ...(misfits.length > unread.length ? { misplaced: misfits.length - unread.length } : {}),
-    },
+    facts,
   }
 }
 
@@ -104,7 +120,7 @@ export function normalizeWorld(record: unknown): Normalized<typeof worldHistory>
   const { world, online, player, on, total } = record as ListRecord
   if (world !== undefined)
     return { key: world, document: {}, root: { world }, parts: {}, samples: { worlds: [{ world, online }] } }
-  if (player === undefined) throw recordError('/total', `the total ${total} is far below the number of listed players`)
+  if (player === undefined) throw recordError('/total', `the total ${total} is far from the number of listed players`)
   if (dashedUuid(player) === undefined) throw recordError('', `${JSON.stringify(player)} is no uuid of a player`)
   throw recordError('', `${JSON.stringify(on)} is no name of a world`)
 }

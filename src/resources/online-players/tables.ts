@@ -7,7 +7,7 @@ import { gameTable } from '../../db/schemas.ts'
 /** API reference 7.4. */
 export const world = historyTable(
   'world',
-  'Versions of worlds: from the first response that lists a player there to the first in a row that lists none. A world without listed players looks like one that is down.',
+  'Versions of worlds: from the first of two responses that list a player there to the first in a row that lists none. A world without listed players looks like one that is down.',
   { world: text('Natural key: name of the world, such as EU1.') },
   {},
   { comments: { hash: 'Content hash; the same for all worlds, because only their presence counts.' } },
@@ -42,7 +42,7 @@ export const onlineSample = gameTable(
   {
     observedAt: sampledAt(),
     total: integer(
-      "Players online by the service's own count, hidden ones included. NULL: it was not sent, or far below the number of listed players.",
+      "Players online by the service's own count, hidden ones included. NULL: it was not sent, or it is far from the number of listed players and too few responses said the same.",
     ),
     listed: integer('Players in the list.').notNull(),
     hidden: integer(
@@ -83,7 +83,7 @@ export const playerListing = gameTable(
     logoutLatest: instant(
       'The response after it, if no player was hidden in it: the logout was earlier. NULL: still listed, or perhaps hidden.',
     ),
-    world: text('World in the first response. NULL: it was not sent.'),
+    world: text('World in the first response that named one. NULL: none did.'),
     lastWorld: text('World in the last response that named one. NULL: none did.'),
     worldNamedAt: instant('That response, while later ones name no world. NULL: the last one does, or none did.'),
   },
@@ -111,4 +111,4 @@ export const playerHop = gameTable(
   ],
 )
 
-export const worldHistory = { root: world, parts: {} }
+export const worldHistory = { root: world, parts: {}, corroboratesNew: true }

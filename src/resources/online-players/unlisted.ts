@@ -3,20 +3,23 @@ import type { Answered } from '../../sync/declare/resource.ts'
 import type { OnlineFacts } from './normalize.ts'
 
 /** The response that a listing ends with, and what it knows. */
-interface Unlisting extends Pick<Answered, 'at' | 'pendingClaims' | 'corroborate'> {
+interface Unlisting extends Pick<Answered, 'at' | 'pendingClaims' | 'corroborate' | 'isBurst'> {
   readonly previousAt: Date | null
   readonly facts: OnlineFacts
   /** How many are hidden in the response; null: unknown. */
   readonly hidden: number | null
+  /** The same of the response before. */
+  readonly hiddenBefore: number | null
 }
 
 /**
- * Ends the listings of players whom the response lacks. Each of them may be one whom it lists under a key that cannot be read:
- * then only those end whom several responses in a row lack. Returns how many ended.
+ * Ends the listings of players whom the response lacks; returns how many ended. Only those whom several responses in a row lack, where one
+ * response is not enough: it lists players under keys that cannot be read, its count is hard to believe, it lacks most players, or
+ * it counts the many whom it lacks.
  */
 export async function closeUnlisted(sql: Sql, response: Unlisting): Promise<number> {
-  const { at, previousAt, facts, hidden, pendingClaims, corroborate } = response
-  const { players, unread = 0 } = facts
+  const { at, previousAt, facts, hidden, hiddenBefore, pendingClaims, corroborate, isBurst } = response
+  const { players, unread = 0, isDoubted = false } = facts
   const missing = await sql.query<{ player: string }>(
     `select player_uuid::text as player from game.player_listing open
       where last_listed_at is null
@@ -25,8 +28,18 @@ export async function closeUnlisted(sql: Sql, response: Unlisting): Promise<numb
   )
   const waiting = new Map((await pendingClaims('unlisted')).map(({ subject, firstAt }) => [subject, firstAt]))
   const keys = missing.map(({ player }) => player)
-  const gone = unread > 0 ? (await corroborate('unlisted', keys)).map(({ subject }) => subject) : keys
-  if (unread === 0 && waiting.size > 0) await corroborate('unlisted', [])
+  const stillCounted = hidden === null || hiddenBefore === null ? 0 : hidden - hiddenBefore
+  const [open] = await sql.query<{ count: number }>(
+    'select count(*)::int as count from game.player_listing where last_listed_at is null',
+  )
+  const of = open?.count ?? 0
+  const isUnsure =
+    unread > 0 ||
+    isDoubted ||
+    isBurst(keys.length, of, 'unlisted') ||
+    (isBurst(keys.length, of) && stillCounted > keys.length / 2)
+  const gone = isUnsure ? (await corroborate('unlisted', keys)).map(({ subject }) => subject) : keys
+  if (!isUnsure && waiting.size > 0) await corroborate('unlisted', [])
   if (gone.length === 0) return 0
   const ended = await sql.query(
     `update game.player_listing listing

@@ -2,6 +2,7 @@ import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Misfit, OddField } from '../../api/schemas/form/record.ts'
 import type { UnknownField } from '../../api/schemas/form/unknown.ts'
 import type { historyShape, RootShape, RowOf } from '../../db/history.ts'
+import type { ClaimKind } from '../evidence/policies.ts'
 import type { Json } from '../normalize/hash.ts'
 import type { IgnoredInstant } from './ignored.ts'
 
@@ -68,6 +69,8 @@ export interface History {
     after: Json,
     known: { readonly began: Date; readonly lastSeen: Date | null; readonly isReturn: boolean },
   ) => 'newer' | 'older' | 'resumed' | 'less'
+  /** That a key appears is an event: it is there only once a second response shows it, since the first. Default: since the first alone. */
+  readonly corroboratesNew?: boolean
   /** What documents of versions without a holder contain: such a version never was where the one before it is resumed. */
   readonly empty?: Readonly<Record<string, Json>>
 }
@@ -84,6 +87,11 @@ export interface RelatedHistory extends History {
    * back with another value there had ended when it was first missed, however few responses lacked it.
    */
   readonly spellColumn?: string
+  /**
+   * Columns of which one response must not change the values of many keys at once, by property name, each with the kind of claim. Where one
+   * is the `spellColumn`, another value of a single key is loaded, and taken back where the next response shows the one before again.
+   */
+  readonly corroborated?: Readonly<Record<string, ClaimKind>>
   /** Keys of other resources that a document is about. */
   readonly concerns?: (document: Json) => readonly string[]
   /** Like those of the resource, for this history's own documents. */

@@ -48,6 +48,13 @@ export interface Extraction extends Instants, Partial<Omit<Dates & Dated, keyof 
   readonly covers?: (key: string) => boolean
   /** How often a walk over pages began again because the listing moved under it. */
   readonly restarts?: number
+  /** Its own count agrees with what it lists: then it is plausible, however short it is. Default: it has none to agree with. */
+  readonly agrees?: boolean
+  /**
+   * Its own count is hard to believe beside what it lists: until enough responses have about the same gap, these are its facts, and until
+   * enough have any, nothing follows from what it lacks.
+   */
+  readonly doubt?: { readonly reason: string; readonly gap: number; readonly facts: Json }
   /** Why the response is not credible, such as a list that is shorter than its own total. */
   readonly validationError?: string | undefined
 }
@@ -83,6 +90,8 @@ export interface Answered {
     subjects: readonly string[],
     scope?: string,
   ) => Promise<readonly { readonly subject: string; readonly firstAt: Date }[]>
+  /** Whether so many of so many at once are too many to be believed: of what changes, or of players whom a list lacks. */
+  readonly isBurst: (count: number, of: number, what?: 'unlisted') => boolean
   /** What is claimed and not confirmed, each with the instant of the first response that said so. */
   readonly pendingClaims: (kind: ClaimKind) => Promise<readonly { readonly subject: string; readonly firstAt: Date }[]>
   /** Versions that are in their tables no longer, with their start: what followed from them did not happen. */
@@ -125,6 +134,8 @@ export interface ResourceBase {
   readonly lane: Lane
   /** The share (0..1) below which a response is implausible, where the default is not right; a person may set another. */
   readonly plausibleShare?: number
+  /** For how many hours at most its responses, where they are shrunken, must lack a key before that ends; default: as configured. */
+  readonly shrunkenHours?: number
   /** Seconds that the API caches a response: an earlier request returns the same (API reference 2.3). */
   readonly cacheSeconds: number
   /** The route of its requests; the budget of the route's bucket limits how many keys of a worklist a run refreshes. */

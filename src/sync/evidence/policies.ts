@@ -39,10 +39,16 @@ export type ClaimKind =
   | 'skipped'
   /** A place of a leaderboard that a board lacks: it is empty. */
   | 'empty place'
-  /** A player whom a list with unreadable players lacks: the listing ends. */
+  /** A player whom a list with unreadable players lacks, or many players at once: the listing ends. */
   | 'unlisted'
   /** A field that the program does not know moved in many records: its latest value is kept, and makes no version. */
   | 'volatile'
+  /** Another time of joining of a known member, unless the member joined since the last response: the spell is another one. */
+  | 'joined'
+  /** Other ranks of many members at once. */
+  | 'rank'
+  /** A key that no earlier response showed, where its appearance is an event: it is there since the first of them. */
+  | 'appeared'
 
 /** How much evidence a conclusion takes. */
 export interface Policy {
@@ -80,6 +86,9 @@ export const UNKNOWN_REFUSED_AT_ONCE: BurstLimit = { count: 5, share: 0.5 }
 
 /** Counters that fall to zero: one alone does for good reasons, when a member joins again or a week begins. */
 export const ZEROS_AT_ONCE: Pick<BurstLimit, 'count'> = { count: 2 }
+
+/** Of players whom a list lacks: from one list to the next most stay. */
+export const UNLISTED_AT_ONCE: BurstLimit = { count: 4, share: 0.5 }
 
 /** Whether so many of so many at once are too many to be believed: a failure of the service is more likely. */
 export function isBurst(count: number, of: number, limit: BurstLimit = CHANGED_AT_ONCE): boolean {
@@ -129,5 +138,8 @@ export function policiesOf({
     unlisted: { responses: absences, apart: 'cache' },
     volatile: { responses: VOLATILE_MOVES, apart: 'cache', stands: true },
     'volatile in few records': { responses: VOLATILE_MOVES_OF_FEW, apart: 'cache', stands: true },
+    joined: { responses: 2, apart: 'cache' },
+    rank: { responses: 2, apart: 'cache' },
+    appeared: { responses: 2, apart: 'cache' },
   }
 }

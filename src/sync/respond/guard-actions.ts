@@ -75,6 +75,13 @@ export function absenceActions(
   return actions
 }
 
+/** Many keys that no earlier response showed; few are ordinary. */
+export function appearedActions(held: number, of: number): GuardAction[] {
+  if (!isBurst(held, of)) return []
+  const reason = `new: ${counted(held, 'records')} of ${of}; not there before two responses in a row show them`
+  return [{ guard: 'plausibility', action: 'pending', reason }]
+}
+
 /** Entities that are older than what is stored: ignored until enough responses repeat it. */
 export function olderActions(
   what: string,

@@ -1,17 +1,27 @@
+import { instantText } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
-import type { ResourceBase } from '../declare/resource.ts'
+import type { Answered, RelatedHistory, ResourceBase } from '../declare/resource.ts'
 import { corroborate, forgetContradicted, pendingClaims, type Witness } from '../evidence/claims.ts'
-import { policiesOf } from '../evidence/policies.ts'
+import { isBurst, policiesOf, UNLISTED_AT_ONCE } from '../evidence/policies.ts'
 import { appendQuarantine } from '../ledger/ledger.ts'
 import { documentOf } from '../normalize/novelties.ts'
-import { rootsOf } from '../normalize/prepare.ts'
+import { type Prepared, rootsOf } from '../normalize/prepare.ts'
 import { addTouched, type Touched } from '../outbox/touched.ts'
 import { type Absence, closeAbsent } from './absent.ts'
 import { carryForward } from './carry.ts'
+import { type CorroboratedValues, corroborateValues, forgetValuesOf, rememberShown } from './corroborate-values.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
-import { absenceActions, type GuardAction, type Lacking, olderActions, zeroActions } from './guard-actions.ts'
+import {
+  absenceActions,
+  appearedActions,
+  type GuardAction,
+  type Lacking,
+  olderActions,
+  zeroActions,
+} from './guard-actions.ts'
 import type { Loaded, Withdrawn } from './load.ts'
 import { closePreviousSpells, countCurrent, findMissingKeys } from './missing-keys.ts'
+import { holdBackNew, type WithoutNew } from './new-keys.ts'
 import { loadAndRemember, takeBackOfGone } from './pending-versions.ts'
 import { appendSamples, type Sampled } from './samples.ts'
 import { lostBy, recordDrift } from './shape-changes.ts'
@@ -26,9 +36,11 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const { quarantined } = preparation
   const { at } = witness
   const found = { resource: resource.name, at, runId }
-  const loaded = await loadRoots(sql, resource, response, witness)
+  const { held, contradicted, ...loaded } = await loadRoots(sql, resource, response, witness)
   const { gone, closed, waiting, unknown } =
-    response.scope === undefined ? await tombstoneMissingRoots(sql, resource, response, witness, loaded) : nothingAbsent
+    response.scope === undefined
+      ? await tombstoneMissingRoots(sql, resource, response, witness, { loaded, held })
+      : nothingAbsent
   const touched: Touched = { keys: new Set(closed.map(({ key }) => key)), concerns: new Set() }
   addTouched(touched, resource.history, loaded)
   const related = await loadRelated(sql, resource, response, witness, { goneRoots: gone, touched })
@@ -44,9 +56,10 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     ...related.guarded,
     ...absenceActions(
       [missed, ...lacking],
-      policiesOf(guards)[response.isShrunken ? 'missing from shrunken' : 'missing'],
+      policiesOf(witness.guards)[response.isShrunken ? 'missing from shrunken' : 'missing'],
     ),
     ...zeroActions(sampled, guards.zeroShare),
+    ...appearedActions(held, rootsOf(preparation).length),
   ]
   // The first response is where history begins: nothing in it is known to have changed.
   if (last && resource.changeLog)
@@ -58,7 +71,11 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     volatile: [...loaded.volatile.begun, ...related.volatile],
     isWhole: response.scope === undefined,
   })
-  const events = await deriveEvents(sql, resource, response, witness, related.withdrawn)
+  const withdrawn = [...related.withdrawn, ...neverThere(contradicted)]
+  const events = await deriveEvents(sql, resource, response, {
+    witness: { ...witness, hasClaims: witness.hasClaims || held > 0 },
+    withdrawn,
+  })
   const versions = loaded.inserted.length + loaded.changed.length + closed.length
   return {
     inserted: loaded.inserted.length,
@@ -69,7 +86,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     currentKeys: await currentKeysAfter(sql, resource, response, loaded.inserted.length - closed.length),
     // What the first response shows did not happen then.
     events: last ? others + events : 0,
-    hasChanged: versions + others + samples + events > 0,
+    hasChanged: versions + others + related.corrected + samples + events > 0,
     drift,
     touched: last && !resource.personal ? touched : undefined,
     lost: response.scope === undefined ? [] : [...lostBy(loaded.changed).values()].flat(),
@@ -77,13 +94,17 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   }
 }
 
-/** Writes what follows from a response beside versions and samples. Returns how many events. */
+/** New keys that no response shows any more, as versions that are in their tables no longer. */
+function neverThere(contradicted: WithoutNew['contradicted']) {
+  return contradicted.map(({ subject, firstAt }) => ({ key: subject, validFrom: instantText(firstAt) }))
+}
+
+/** Works out what follows from a response but is no version of a record. Returns how many events it wrote. */
 async function deriveEvents(
   sql: Sql,
   resource: ResourceBase,
   { extraction, preparation, last }: IncomingResponse,
-  witness: Witness,
-  withdrawn: readonly Withdrawn[],
+  { witness, withdrawn }: { readonly witness: Witness; readonly withdrawn: Answered['withdrawn'] },
 ): Promise<number> {
   if (!resource.derive) return 0
   return await resource.derive(sql, {
@@ -97,6 +118,7 @@ async function deriveEvents(
       await forgetContradicted(sql, witness, kind, claims, scope)
       return (await corroborate(sql, witness, kind, claims)).confirmed
     },
+    isBurst: (count, of, what) => isBurst(count, of, what && UNLISTED_AT_ONCE),
     pendingClaims: (kind) => pendingClaims(sql, witness, kind),
     withdrawn,
   })
@@ -126,21 +148,27 @@ async function currentKeysAfter(sql: Sql, { history }: ResourceBase, { last, sco
 async function loadRoots(
   sql: Sql,
   { history }: ResourceBase,
-  { preparation, last, scope }: IncomingResponse,
+  { preparation, last, scope, extraction, guards: { accept = false } }: IncomingResponse,
   witness: Witness,
-): Promise<Loaded> {
+): Promise<Loaded & Omit<WithoutNew, 'roots'>> {
   const lastSeen = last ? new Date(last.observedAt) : null
   const before = preparation.repetition?.before
-  const roots = rootsOf(preparation)
+  const all = { roots: rootsOf(preparation), seen: preparation.seen, isComplete: extraction.complete, accept }
+  // What the first response shows was there before.
+  const { roots, ...withheld } =
+    history.corroboratesNew && last
+      ? await holdBackNew(sql, witness, history, all)
+      : { roots: all.roots, held: 0, contradicted: [] }
   const isAfterLast = last && before && Buffer.compare(before.contentHash, last.contentHash) === 0
-  if (!isAfterLast || history.compare) return await loadAndRemember(sql, witness, history, roots, lastSeen, scope)
+  if (!isAfterLast || history.compare)
+    return { ...(await loadAndRemember(sql, witness, history, roots, lastSeen, scope)), ...withheld }
   // What one response showed again counts for this one, too.
   const kinds = history.reopens ? (['shown', 'returned'] as const) : []
   const pending = new Set<string>()
   for (const kind of kinds) for (const { subject } of await pendingClaims(sql, witness, kind)) pending.add(subject)
   const others = roots.filter((entity) => !before.entities.has(entity) || pending.has(entity.key))
   const loaded = await loadAndRemember(sql, witness, history, others, lastSeen, scope)
-  return { ...loaded, unchanged: loaded.unchanged + roots.length - others.length }
+  return { ...loaded, ...withheld, unchanged: loaded.unchanged + roots.length - others.length }
 }
 
 /** Tombstones the records that enough responses have lacked. `unknown`: what the response lacks is unknown. */
@@ -149,7 +177,7 @@ async function tombstoneMissingRoots(
   { history }: ResourceBase,
   { extraction, preparation, last, isShrunken }: IncomingResponse,
   witness: Witness,
-  loaded: Loaded,
+  { loaded, held }: { readonly loaded: Loaded; readonly held: number },
 ) {
   const { quarantined, seen } = preparation
   const unreadable = quarantined.some(({ key }) => key === undefined)
@@ -158,7 +186,7 @@ async function tombstoneMissingRoots(
   const isFull =
     !witness.hasClaims &&
     quarantined.length === 0 &&
-    rootsOf(preparation).length - loaded.inserted.length === last?.currentKeys
+    rootsOf(preparation).length - held - loaded.inserted.length === last?.currentKeys
   const among = { history, seen, covers: extraction.covers, isComplete: isComplete && !isFull, isShrunken }
   const { gone, waiting } = await findMissingKeys(sql, witness, among)
   const closed = await closeAbsent(sql, history, gone, witness.at)
@@ -175,6 +203,7 @@ async function loadRelated(
   { goneRoots, touched }: { readonly goneRoots: readonly Absence[]; touched: Touched },
 ): Promise<{
   written: number
+  corrected: number
   lacking: Lacking[]
   guarded: GuardAction[]
   withdrawn: Withdrawn[]
@@ -184,13 +213,16 @@ async function loadRelated(
   const withdrawn: Withdrawn[] = []
   const volatile: string[] = []
   let written = 0
+  let corrected = 0
   const guarded: GuardAction[] = []
   const lacking: Lacking[] = []
   for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
     const found = preparation.entities.flatMap((entity) => entity.relatedEntities[name] ?? [])
-    const entities =
-      history.spellColumn === undefined ? found : await carryForward(sql, history, history.spellColumn, found)
     const witness = { ...ofRoot, resource: `${resource.name}/${name}` }
+    const believed = await believedOf(sql, witness, history, found, response)
+    const { entities } = believed
+    corrected += believed.withdrawn
+    for (const one of believed.guarded) guarded.push(one)
     let waiting = 0
     let ended = 0
     if (history.spellColumn !== undefined && scope !== undefined) {
@@ -199,6 +231,7 @@ async function loadRelated(
     }
     const lastSeen = response.last ? new Date(response.last.observedAt) : null
     const loaded = await loadAndRemember(sql, witness, history, entities, lastSeen, scope)
+    await rememberShown(sql, witness, believed.shown)
     written += loaded.inserted.length + loaded.changed.length + loaded.withdrawn.length
     for (const one of loaded.withdrawn) withdrawn.push(one)
     for (const path of loaded.volatile.begun) volatile.push(`/${name}/*${path}`)
@@ -217,6 +250,12 @@ async function loadRelated(
       if (root.incomplete?.includes(name)) continue
       const missing = await findMissingKeys(sql, witness, { history, seen, scope: root.key, isComplete })
       const closed = await closeAbsent(sql, history, missing.gone, witness.at)
+      await forgetValuesOf(
+        sql,
+        witness,
+        history,
+        closed.map(({ key }) => key),
+      )
       waiting += missing.waiting.length
       ended += closed.length
       written += closed.length
@@ -224,7 +263,23 @@ async function loadRelated(
     // Their keys are people: the ledger counts them and does not name them.
     lacking.push({ what: name, waiting, named: [], ended })
   }
-  return { written, lacking, guarded, withdrawn, volatile }
+  return { written, corrected, lacking, guarded, withdrawn, volatile }
+}
+
+/** What of the entities of a related history is believed from this response. */
+async function believedOf(
+  sql: Sql,
+  witness: Witness,
+  history: RelatedHistory,
+  found: readonly Prepared[],
+  { scope, last, guards: { accept = false } }: IncomingResponse,
+): Promise<CorroboratedValues> {
+  const { spellColumn, corroborated } = history
+  const entities = spellColumn === undefined ? found : await carryForward(sql, history, spellColumn, found)
+  // The first response is where history begins.
+  if (!corroborated || !last || scope === undefined) return { entities, guarded: [], withdrawn: 0, shown: [] }
+  const lastSeen = new Date(last.observedAt)
+  return await corroborateValues(sql, witness, { history, entities, scope, lastSeen, accept })
 }
 
 function documentChanges(loaded: Loaded, at: Date): DocumentChange[] {

@@ -76,8 +76,9 @@ async function witnessOf(
   const at = new Date(extraction.observedAt)
   const { name } = resource
   const cacheSeconds = copySecondsOf(resource, extraction)
-  const of = { resource: name, cacheSeconds, at, receivedAt: new Date(receivedAt), runId, guards }
-  return { ...of, hasClaims: await hasClaims(sql, countedOf(resource), scope) }
+  const shrunkenHours = Math.min(guards.shrunkenHours ?? 6, resource.shrunkenHours ?? Number.POSITIVE_INFINITY)
+  const of = { resource: name, cacheSeconds, at, receivedAt: new Date(receivedAt), runId }
+  return { ...of, guards: { ...guards, shrunkenHours }, hasClaims: await hasClaims(sql, countedOf(resource), scope) }
 }
 
 /** Loads a response that is accepted; one that is the same as the last one changes nothing. */
@@ -116,7 +117,7 @@ async function loadUnlessKnown(
 function partialReason({ extraction, preparation }: IncomingResponse): string | null {
   const { length } = preparation.quarantined
   if (length > 0) return `${length} records could not be understood; see sync.quarantine`
-  if (extraction.complete) return null
   if (extraction.lacks !== undefined) return `${extraction.lacks} (${preparation.came} records came)`
+  if (extraction.complete) return null
   return `the walk saw another number of records than the API counts (${preparation.came} came)`
 }

@@ -74,8 +74,34 @@ export async function agreesWithFlawed(sql: Sql, witness: Witness, key: string, 
   return (await corroborate(sql, witness, 'flawed', claims)).confirmed.length > 0
 }
 
+/** By which share the gaps between a count and a list may differ from response to response. */
+const gapTolerance = 0.25
+
+const anyGap = 'any gap'
+
+/**
+ * The same for a list whose count is hard to believe: the count is believed once enough lists had about the same gap, and the list
+ * itself once enough had any.
+ */
+export async function agreesWithDoubted(sql: Sql, witness: Witness, gap: number) {
+  const pending = await pendingClaims(sql, witness, 'flawed')
+  const isNear = ({ value }: { readonly value: string }) =>
+    Math.abs(Number(value) - gap) <= gapTolerance * Math.max(Number(value), gap)
+  const value = pending.find(isNear)?.value ?? String(gap)
+  const claims = [anyGap, value].map((one) => ({ subject: '', value: one }))
+  await forgetContradicted(sql, witness, 'flawed', claims)
+  const { confirmed } = await corroborate(sql, witness, 'flawed', claims)
+  const isConfirmed = (one: string) => confirmed.some((claim) => claim.value === one)
+  return { count: isConfirmed(value), list: isConfirmed(anyGap) }
+}
+
 /** A response that is neither shrunken nor flawed contradicts those that were. */
-export async function forgetImplausible(sql: Sql, witness: Witness, key: string | undefined): Promise<void> {
+export async function forgetImplausible(
+  sql: Sql,
+  witness: Witness,
+  key: string | undefined,
+  { isDoubted = false }: { readonly isDoubted?: boolean } = {},
+): Promise<void> {
   if (key === undefined) await forgetContradicted(sql, witness, 'shrunken', [])
-  await forgetContradicted(sql, witness, 'flawed', [], key)
+  if (!isDoubted) await forgetContradicted(sql, witness, 'flawed', [], key)
 }

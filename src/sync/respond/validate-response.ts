@@ -2,7 +2,13 @@ import type { Sql } from '../../db/database.ts'
 import type { ResourceBase } from '../declare/resource.ts'
 import type { Witness } from '../evidence/claims.ts'
 import type { GuardAction } from './guard-actions.ts'
-import { agreesWithFlawed, agreesWithShrunken, countRecords, forgetImplausible } from './plausibility.ts'
+import {
+  agreesWithDoubted,
+  agreesWithFlawed,
+  agreesWithShrunken,
+  countRecords,
+  forgetImplausible,
+} from './plausibility.ts'
 import type { IncomingResponse } from './validate-snapshot.ts'
 import { type Verdict, validateSnapshot } from './validate-snapshot.ts'
 
@@ -32,7 +38,29 @@ export async function validateResponse(
 ): Promise<Validation> {
   const { clockError } = response.extraction
   if (clockError !== undefined) return rejected(response, null, { guard: 'clock', reason: clockError })
-  return await judgePlausibility(sql, resource, response, witness, found)
+  const validation = await judgePlausibility(sql, resource, response, witness, found)
+  return await withoutDoubted(sql, validation, witness)
+}
+
+/** Takes the count of a response that is hard to believe for none, until enough responses agree in it. */
+async function withoutDoubted(sql: Sql, validation: Validation, witness: Witness): Promise<Validation> {
+  const { response, status } = validation
+  const { extraction, last, guards } = response
+  const { doubt } = extraction
+  if (doubt === undefined || status === 'stale' || guards.accept) return validation
+  const isNewer = last === undefined || extraction.observedAt > last.observedAt
+  const agreed = isNewer ? await agreesWithDoubted(sql, witness, doubt.gap) : { count: false, list: false }
+  if (agreed.count) return validation
+  const { reason, facts } = doubt
+  const pending = `${reason}; its count is not believed before three responses in a row say the same`
+  return {
+    ...validation,
+    guarded: [...validation.guarded, { guard: 'plausibility', action: 'pending', reason: pending }],
+    response: {
+      ...response,
+      extraction: { ...extraction, complete: agreed.list && extraction.complete, lacks: reason, facts },
+    },
+  }
 }
 
 async function judgePlausibility(
@@ -73,7 +101,7 @@ async function judgePlausibility(
   const { status } = verdict
   const error = (status === 'load' ? verdict.overruled : undefined) ?? extraction.validationError
   if (error === undefined) {
-    if (isNewer) await forgetImplausible(sql, witness, scope)
+    if (isNewer) await forgetImplausible(sql, witness, scope, { isDoubted: extraction.doubt !== undefined })
     return { ...validation, status, guarded: [] }
   }
   if (accept) return { ...validation, status, guarded: [accepted(`${error}; accepted, because a person accepts it`)] }

@@ -16,6 +16,8 @@ interface Candidate extends LastAccepted {
   readonly observedFrom: number
   /** All records; none is always implausible. */
   readonly records: number
+  /** Its own count agrees with what it lists. */
+  readonly agrees?: boolean
   /** Records that count when they are compared with the last good response. */
   readonly counted: number
 }
@@ -62,10 +64,11 @@ export function validateSnapshot(
 }
 
 function implausibility(
-  { records, counted }: Candidate,
+  { records, counted, agrees = false }: Candidate,
   last: LastAccepted | undefined,
   plausibleShare: number,
 ): string | undefined {
+  if (agrees && last !== undefined) return undefined
   if (records === 0) return 'the response holds no records'
   if (last === undefined || counted >= last.records * plausibleShare) return undefined
   return `${counted} ${counted === 1 ? 'record' : 'records'} where the last good response had ${last.records}`

@@ -1,0 +1,379 @@
+import { FatalError } from '../../base/errors.ts'
+import { instantText } from '../../db/bulk/values.ts'
+import type { Sql } from '../../db/database.ts'
+import type { RelatedHistory } from '../declare/resource.ts'
+import { corroborate, forgetClaims, type PendingClaim, pendingClaims, type Witness } from '../evidence/claims.ts'
+import { type ClaimKind, isBurst } from '../evidence/policies.ts'
+import type { Prepared } from '../normalize/prepare.ts'
+import { bulkTable } from '../sql/bulk-table.ts'
+import { historySql } from '../sql/history-sql.ts'
+import { type Current, comparable, isSame, readCurrent, textOf, withValuesOf } from './carry.ts'
+import type { GuardAction } from './guard-actions.ts'
+
+/*
+ * Values of known keys that tell one spell from another, or what a member is (`corroborated` of a history).
+ *
+ * A burst of other values at once is hard to believe, and so is a spell that began before the last response, which showed another one:
+ * they wait for a second response and are dated by the first. A single spell that began since the last response is ordinary. It is
+ * loaded, as a version that one response alone shows (claim `shown`): where a response shows the one before it again, before a second one
+ * shows the new one, x, y, x is one spell. Other single values change back and forth within minutes, and stay as they were seen.
+ */
+
+export interface CorroboratedValues {
+  /** The entities, with values of their current versions where their own are not believed yet. */
+  readonly entities: readonly Prepared[]
+  readonly guarded: readonly GuardAction[]
+  /** How many versions were taken back, in whole or in part. */
+  readonly withdrawn: number
+  /** Entities with another value that is loaded although this response alone shows it. */
+  readonly shown: readonly Prepared[]
+}
+
+interface Values {
+  readonly history: RelatedHistory
+  readonly entities: readonly Prepared[]
+  /** The key that all entities hang on. */
+  readonly scope: string
+  /** The instant that the last accepted response about it speaks for. */
+  readonly lastSeen: Date
+  /** A person accepts the response. */
+  readonly accept: boolean
+}
+
+type Pending = ReadonlyMap<ClaimKind, readonly PendingClaim[]>
+
+/** Clocks of the API differ, and a copy may be as old; ms. */
+const slack = 15 * 60_000
+
+/** What changed between responses that are further apart did not change at once; ms. */
+const longestMoment = 24 * 3_600_000
+
+/** The current versions of keys whose values differ, or about which something is pending, by key. */
+type Known = Map<string, Current>
+
+/** Decides which other values of known keys are believed. */
+export async function corroborateValues(sql: Sql, witness: Witness, values: Values): Promise<CorroboratedValues> {
+  const { history, entities, scope } = values
+  const { corroborated = {} } = history
+  const pending = new Map<ClaimKind, readonly PendingClaim[]>()
+  for (const kind of ['shown', ...Object.values(corroborated)] as const)
+    pending.set(kind, await pendingClaims(sql, witness, kind, scope))
+  const known = await readKnown(sql, values, pending)
+  await confirmShown(sql, witness, values, known, pending)
+  const withdrawn = await restore(sql, witness, values, known, pending)
+  const { waiting, alone } = await findWaiting(sql, witness, values, known, pending)
+  const carried = new Map<string, string[]>()
+  const since = new Map<string, Date>()
+  for (const [property, kind] of Object.entries(corroborated)) {
+    const claims = (waiting.get(property) ?? []).map((one) => claimOf(one, property))
+    const made = new Set(claims.map(({ subject, value }) => `${subject} ${value}`))
+    const seen = new Set(entities.flatMap(({ key, root }) => (textOf(root[property]) === null ? [] : [key])))
+    // Who is missing neither says nor contradicts it.
+    const over = pending.get(kind)?.filter((one) => seen.has(one.subject) && !made.has(`${one.subject} ${one.value}`))
+    await forgetClaims(sql, witness.resource, kind, over ?? [])
+    const counted = await corroborate(sql, witness, kind, claims)
+    for (const { subject } of counted.pending) carried.set(subject, [...(carried.get(subject) ?? []), property])
+    for (const { subject, firstAt } of counted.confirmed)
+      if (firstAt < (since.get(subject) ?? witness.at)) since.set(subject, firstAt)
+  }
+  return {
+    entities: entities.map((entity) => {
+      const [one, properties, first] = [known.get(entity.key), carried.get(entity.key), since.get(entity.key)]
+      const believed = one && properties ? withValuesOf(history, one, properties) : entity
+      return first ? { ...believed, since: instantText(first) } : believed
+    }),
+    guarded: actionsOf(values, withdrawn, carried),
+    withdrawn: withdrawn.length,
+    shown: [...alone].flatMap(({ entity }) => (since.has(entity.key) ? [] : [entity])),
+  }
+}
+
+/** Remembers which current versions began with this response, so that another one may take them back. */
+export async function rememberShown(sql: Sql, witness: Witness, entities: readonly Prepared[]): Promise<void> {
+  const value = instantText(witness.at)
+  await corroborate(
+    sql,
+    witness,
+    'shown',
+    entities.map(({ key }) => ({ subject: key, value })),
+  )
+}
+
+/** Forgets what is claimed about values of keys that are gone. */
+export async function forgetValuesOf(
+  sql: Sql,
+  witness: Witness,
+  { corroborated }: RelatedHistory,
+  keys: readonly string[],
+) {
+  if (!corroborated || !witness.hasClaims || keys.length === 0) return
+  await sql.query(
+    `delete from sync.claim where resource = $1 and kind = any($2::text[]) and subject = any($3::text[])`,
+    [witness.resource, ['shown', ...Object.values(corroborated)], keys],
+  )
+}
+
+async function readKnown(sql: Sql, { history, entities }: Values, pending: Pending): Promise<Known> {
+  const properties = Object.keys(history.corroborated ?? {})
+  const keys = new Set([...pending.values()].flat().map(({ subject }) => subject))
+  const others = properties.map((property) => columnOf(history, property).name)
+  const where = ['incoming.is_pending', ...others.map((name) => `current.${name} is distinct from incoming.${name}`)]
+  const found = await readCurrent(sql, history, entities, { properties, pending: keys, where: where.join(' or ') })
+  return new Map(found.map((one) => [one.entity.key, one]))
+}
+
+function valueIn(history: RelatedHistory, row: Current['row'], property: string): unknown {
+  return row[columnOf(history, property).name]
+}
+
+/** The values in which an entity differs from its current version. What it leaves out does not differ. */
+function differing(history: RelatedHistory, { entity, row }: Current): string[] {
+  return Object.keys(history.corroborated ?? {}).filter((property) => {
+    const sent = entity.root[property]
+    return textOf(sent) !== null && comparable(sent) !== comparable(valueIn(history, row, property))
+  })
+}
+
+function claimOf({ entity: { key, root } }: Current, property: string) {
+  return { subject: key, value: String(root[property]) }
+}
+
+interface Waiting {
+  /** Which keys wait for a second response, by the property in which they differ. */
+  readonly waiting: ReadonlyMap<string, readonly Current[]>
+  /** Keys with another value that is loaded, and taken back where the next response shows the one before. */
+  readonly alone: ReadonlySet<Current>
+}
+
+async function findWaiting(
+  sql: Sql,
+  witness: Witness,
+  { history, entities, scope, lastSeen, accept }: Values,
+  known: Known,
+  pending: Pending,
+): Promise<Waiting> {
+  const waiting = new Map<string, readonly Current[]>()
+  const { corroborated = {}, spellColumn = '' } = history
+  const changed = [...known.values()].map((one) => ({ one, properties: differing(history, one) }))
+  if (accept || changed.every(({ properties }) => properties.length === 0)) return { waiting, alone: new Set() }
+  const respelled = changed.flatMap(({ one, properties }) => (properties.includes(spellColumn) ? [one] : []))
+  const missed = respelled.length > 0 ? await pendingClaims(sql, witness, 'missing', scope) : []
+  const missedSince = new Map(missed.map(({ subject, firstAt }) => [subject, firstAt]))
+  const isAnew = ({ entity, row }: Current) => {
+    const [before, sent] = [valueIn(history, row, spellColumn), entity.root[spellColumn]].map((at) =>
+      Date.parse(String(at)),
+    )
+    const since = missedSince.get(entity.key) ?? lastSeen
+    return sent !== undefined && before !== undefined && sent > before && sent >= since.getTime() - slack
+  }
+  const anew = new Set(isBurst(respelled.length, entities.length) ? [] : respelled.filter(isAnew))
+  const isAtOnce = witness.at.getTime() - lastSeen.getTime() <= longestMoment
+  const alone = new Set(anew)
+  for (const [property, kind] of Object.entries(corroborated)) {
+    const others = changed.flatMap(({ one, properties }) =>
+      properties.includes(property) && !anew.has(one) ? [one] : [],
+    )
+    const isMany = isBurst(others.length, entities.length)
+    const isAll = property === spellColumn || (isAtOnce && isMany)
+    if (!isAll && isMany) for (const one of others) alone.add(one)
+    const claimed = new Set(pending.get(kind)?.map(({ subject, value }) => `${subject} ${value}`))
+    const isClaimed = (one: Current) => {
+      const { subject, value } = claimOf(one, property)
+      return claimed.has(`${subject} ${value}`)
+    }
+    waiting.set(property, isAll ? others : others.filter(isClaimed))
+  }
+  return { waiting, alone }
+}
+
+/** Versions that another response shows, too, are kept. */
+async function confirmShown(sql: Sql, witness: Witness, { history }: Values, known: Known, pending: Pending) {
+  const same = (pending.get('shown') ?? []).filter(({ subject }) => {
+    const one = known.get(subject)
+    return one && differing(history, one).length === 0
+  })
+  await corroborate(sql, witness, 'shown', same)
+}
+
+/** A version of a key in the table. */
+interface Link {
+  readonly validFrom: string
+  readonly validUntil: string
+  readonly row: Current['row']
+  readonly hash: Buffer
+  /** One response alone showed it. */
+  readonly isPending: boolean
+}
+
+/** So many versions of a key are looked at: more are not taken back at once. */
+const longestTail = 20
+
+/**
+ * Gives versions that one response alone showed the values of the version before them, where this response shows those again. A version
+ * that does not differ from the one before it any more is deleted. `known` has the current versions afterwards.
+ * @returns the properties that were taken back, of each version
+ */
+async function restore(
+  sql: Sql,
+  witness: Witness,
+  { history }: Values,
+  known: Known,
+  pending: Pending,
+): Promise<readonly (readonly string[])[]> {
+  const shown = new Set(pending.get('shown')?.map(({ subject }) => subject))
+  const back = [...known.values()].filter((one) => shown.has(one.entity.key) && differing(history, one).length > 0)
+  const chains = await readChains(sql, witness, history, back)
+  const restored: string[][] = []
+  for (const one of back) {
+    const chain = chains.get(one.entity.key) ?? []
+    const firm = chain.findIndex(({ isPending }) => !isPending)
+    const bases = chain.slice(1, (firm < 0 ? chain.length : firm) + 1)
+    const depths = differing(history, one).flatMap((property) => {
+      const sent = comparable(one.entity.root[property])
+      const depth = bases.findIndex(({ row }) => comparable(valueIn(history, row, property)) === sent) + 1
+      return depth > 0 ? [{ property, depth }] : []
+    })
+    if (depths.length === 0) continue
+    const current = await rewrite(sql, witness, history, one, { chain, depths })
+    known.set(one.entity.key, current)
+    restored.push(depths.map(({ property }) => property))
+  }
+  return restored
+}
+
+/** The latest versions of keys, the newest first. */
+async function readChains(sql: Sql, { resource }: Witness, history: RelatedHistory, of: readonly Current[]) {
+  const chains = new Map<string, Link[]>()
+  if (of.length === 0) return chains
+  const { table, keyText, keyArrays, keyNames, keyJoin, keyValues, nextParameter } = historySql(history)
+  const rows = await sql.query<Link & { readonly key: string }>(
+    `select ${keyText('asked')} as key, latest.* from unnest(${keyArrays}) as asked(${keyNames})
+      cross join lateral (
+        select version.valid_from::text as "validFrom", version.valid_until::text as "validUntil", version.hash,
+               to_jsonb(version) as row, exists (select from sync.claim
+                 where claim.resource = $${nextParameter} and claim.kind = 'shown' and claim.subject = ${keyText('asked')}
+                   and claim.value::timestamptz = version.valid_from) as "isPending"
+          from ${table.name} version where ${keyJoin('version', 'asked')}
+         order by version.valid_from desc limit ${longestTail + 1}) latest
+      order by key, (latest.row ->> 'valid_from')::timestamptz desc`,
+    [...keyValues(of.map(({ entity }) => entity.root)), resource],
+  )
+  for (const { key, ...link } of rows)
+    chains.set(key, [...(chains.get(key) ?? []), { ...link, hash: Buffer.from(link.hash) }])
+  return chains
+}
+
+interface Depth {
+  readonly property: string
+  /** The version whose value the ones above it get, counted from the newest. */
+  readonly depth: number
+}
+
+/** Gives the latest versions of a key values of one before them, and merges those that are equal then. Returns what is current. */
+async function rewrite(
+  sql: Sql,
+  witness: Witness,
+  history: RelatedHistory,
+  { entity }: Current,
+  { chain, depths }: { readonly chain: readonly Link[]; readonly depths: readonly Depth[] },
+): Promise<Current> {
+  const deepest = Math.max(...depths.map(({ depth }) => depth))
+  let [kept] = chain.slice(deepest)
+  for (let nth = deepest - 1; nth >= 0; nth--) {
+    const link = chain[nth]
+    if (!link || !kept) continue
+    const values = depths.flatMap(({ property, depth }) =>
+      depth > nth
+        ? [[columnOf(history, property).name, valueIn(history, chain[depth]?.row ?? {}, property)] as const]
+        : [],
+    )
+    const row = { ...link.row, ...Object.fromEntries(values) }
+    const before: Link = kept
+    if (isSame(history, (_, column) => [row[column], before.row[column]])) {
+      kept = { ...before, validUntil: link.validUntil }
+      await mergeInto(sql, history, entity, { link, kept })
+      const subject = entity.key
+      await forgetClaims(sql, witness.resource, 'shown', [
+        { subject, value: instantText(new Date(String(link.row.valid_from))) },
+      ])
+    } else {
+      const isAsSent = isSame(history, (property, column) => [entity.root[property], row[column]])
+      kept = { ...link, row, hash: isAsSent ? entity.hash : link.hash }
+      await setValues(sql, history, entity, kept, Object.fromEntries(values))
+    }
+  }
+  return kept ? { entity, row: kept.row, hash: kept.hash } : { entity, row: {}, hash: entity.hash }
+}
+
+function columnOf(history: RelatedHistory, property: string) {
+  const { table } = historySql(history)
+  const column = table.columns.get(property)
+  if (!column) throw new FatalError(`table ${table.name} has no column ${property}`)
+  return column
+}
+
+/** The version of an entity's key that begins at the parameter after those of its key. */
+function versionOf(history: RelatedHistory, entity: Prepared) {
+  const { keyJoin, keyArrays, keyNames, keyValues, nextParameter } = historySql(history)
+  return {
+    key: keyValues([entity.root]),
+    from: `unnest(${keyArrays}) as one(${keyNames}) where ${keyJoin('version', 'one')} and version.valid_from = $${nextParameter}::timestamptz`,
+    nextParameter: nextParameter + 1,
+  }
+}
+
+/** Deletes a version; the one before it goes on instead. */
+async function mergeInto(
+  sql: Sql,
+  history: RelatedHistory,
+  entity: Prepared,
+  { link, kept }: { readonly link: Link; readonly kept: Link },
+): Promise<void> {
+  const { key, from, nextParameter } = versionOf(history, entity)
+  for (const each of [...Object.values(history.parts), history.root])
+    await sql.query(`delete from ${bulkTable(each).name} version using ${from}`, [...key, link.validFrom])
+  await sql.query(
+    `update ${bulkTable(history.root).name} version set valid_until = $${nextParameter}::timestamptz from ${from}`,
+    [...key, kept.validFrom, kept.validUntil],
+  )
+}
+
+async function setValues(
+  sql: Sql,
+  history: RelatedHistory,
+  entity: Prepared,
+  { validFrom, hash }: Link,
+  values: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const { key, from, nextParameter } = versionOf(history, entity)
+  const { name, columns } = bulkTable(history.root)
+  const types = new Map([...columns.values()].map((column) => [column.name, column.getSQLType()]))
+  const set = Object.keys(values).map(
+    (column, nth) => `${column} = ($${nextParameter + 1 + nth}::jsonb #>> '{}')::${types.get(column)}`,
+  )
+  await sql.query(`update ${name} version set ${[`hash = $${nextParameter}`, ...set].join(', ')} from ${from}`, [
+    ...key,
+    validFrom,
+    hash,
+    ...Object.values(values).map((value) => JSON.stringify(value ?? null)),
+  ])
+}
+
+/** What became of values that one response alone shows, by property: the ledger counts keys and does not name them. */
+function actionsOf(
+  { history: { corroborated = {} } }: Values,
+  withdrawn: readonly (readonly string[])[],
+  carried: ReadonlyMap<string, readonly string[]>,
+): GuardAction[] {
+  return Object.keys(corroborated).flatMap((property): GuardAction[] => {
+    const [back, waiting] = [withdrawn, [...carried.values()]].map(
+      (all) => all.filter((properties) => properties.includes(property)).length,
+    )
+    const pending = `another ${property} of ${waiting}; not believed before two responses in a row say so`
+    const taken = `another ${property} of ${back}, which one response alone showed`
+    return [
+      ...(waiting ? [{ guard: 'plausibility', action: 'pending', reason: pending } as const] : []),
+      ...(back ? [{ guard: 'plausibility', action: 'withdrawn', reason: taken } as const] : []),
+    ]
+  })
+}
