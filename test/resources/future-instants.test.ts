@@ -67,6 +67,69 @@ describe.each(kindsOfLongTests)('on the %s database', (kind) => {
     })
   })
 
+  describe('an acquired up to two minutes after its own response', () => {
+    /** Rows that contradict themselves, or are ahead of what was seen. */
+    const contradictions = `
+      select territory, valid_from from game.territory_hold where acquired > valid_from or valid_until <= valid_from or valid_from > observed_at
+       union all select territory, captured_at from game.territory_capture where captured_at > observed_at or captured_at > held_from
+       union all select territory, held_from from analytics.territory_hold where held_until < held_from or acquired > held_from
+       union all select territory, captured_at from analytics.territory_capture where captured_at > observed_at`
+    const holds = () =>
+      rows('select guild_name, acquired, valid_from, valid_until from game.territory_hold order by valid_from')
+    const captures = () => rows('select to_guild_name, captured_at, observed_at from game.territory_capture order by 2')
+
+    test('dates the capture by the response, and by no later one', async () => {
+      await sync(territories, { Oak: place('a', '08:00') }, '10:00')
+      await sync(territories, { Oak: place('b', '10:02') }, '10:01')
+      for (const at of ['10:01:30', '10:03'])
+        expect(await sync(territories, { Oak: place('b', '10:02') }, at)).toMatchObject({ events: 0 })
+      expect(await holds()).toEqual([
+        ['Guild a', '08:00', '08:00', '10:01'],
+        ['Guild b', '10:01', '10:01', 'infinity'],
+      ])
+      expect(await captures()).toEqual([['Guild b', '10:01', '10:01']])
+      expect(await rows(contradictions)).toEqual([])
+    })
+
+    test('leaves a hold that ends before it was captured by the clock of the game no negative time', async () => {
+      await sync(territories, { Oak: place('a', '08:00') }, '10:00')
+      await sync(territories, { Oak: place('b', '10:02') }, '10:01')
+      await sync(territories, { Oak: place('c', '10:01:30') }, '10:01:40')
+      await sync(territories, { Oak: place('d', '10:03') }, '10:01:50')
+      expect((await holds()).map(([guild, , from]) => [guild, from])).toEqual([
+        ['Guild a', '08:00'],
+        ['Guild b', '10:01'],
+        ['Guild c', '10:01:30'],
+        ['Guild d', '10:01:50'],
+      ])
+      expect(await rows(contradictions)).toEqual([])
+    })
+
+    test('makes no second capture of a hold that comes back', async () => {
+      await sync(territories, { Oak: place('a', '08:00') }, '10:00')
+      await sync(territories, { Oak: place('b', '10:02') }, '10:01')
+      await sync(territories, { Oak: place('c', '10:02:05') }, '10:01:10')
+      for (const at of ['10:01:20', '10:01:30', '10:02:30', '10:04'])
+        await sync(territories, { Oak: place('b', '10:02') }, at)
+      expect((await captures()).filter(([guild]) => guild === 'Guild b')).toEqual([['Guild b', '10:01', '10:01']])
+      expect(await rows(contradictions)).toEqual([])
+    })
+
+    test('of the first response begins with it', async () => {
+      await sync(territories, { Oak: place('a', '10:01') }, '10:00')
+      expect(await holds()).toEqual([['Guild a', '10:00', '10:00', 'infinity']])
+      expect(await rows(contradictions)).toEqual([])
+    })
+  })
+
+  test('nobody joined after the response that shows it', async () => {
+    await syncGuild(world, guildBody('a', { 1: owner }), '10:00')
+    await syncGuild(world, guildBody('a', { 1: owner, 2: { joined: '10:06' } }), '10:05')
+    expect(await rows('select event, at, observed_at from analytics.membership_event')).toEqual([
+      ['joined', '10:05', '10:05'],
+    ])
+  })
+
   describe('joined', () => {
     const members = `select username, joined, valid_until from game.guild_member order by username, valid_from`
     const whole = guildBody('a', { 1: owner, 2: { joined: '09:00' } })

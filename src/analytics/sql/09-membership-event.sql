@@ -29,7 +29,8 @@ with version as (
          happened.from_rank, happened.to_rank
     from spelled
    cross join lateral (values
-     (spelled.begins and spelled.is_news, coalesce(spelled.joined, spelled.valid_from), spelled.valid_from, 'joined',
+     -- The clock of the game may be ahead of the response's: nothing happened after it was seen.
+     (spelled.begins and spelled.is_news, least(spelled.joined, spelled.valid_from), spelled.valid_from, 'joined',
       null, spelled.rank),
      -- A member who left and came back between two responses left before joining again.
      (spelled.ends, case when spelled.next_joined > spelled.joined then least(spelled.valid_until, spelled.next_joined)

@@ -26,14 +26,13 @@ export async function deriveCaptures(sql: Sql, { at, withdrawn }: Pick<Answered,
         and (hold.guild_uuid is distinct from before.guild_uuid or hold.acquired > before.acquired)
         -- Back to a hold that began before the one that is stored: that one was wrong, and nothing was captured.
         and not coalesce(hold.acquired < before.acquired and hold.acquired < before.valid_from, false)
-        -- A hold that was seen before and comes back, after answers that did not tell of it, is not captured once more.
-        -- That can only be where a hold begins later than it was captured, or an earlier one of the place before it was.
-        and not ((hold.acquired < hold.valid_from
-                  or exists (select from game.territory_hold foretold
-                              where foretold.territory = hold.territory and foretold.acquired > foretold.valid_from))
-                 and exists (select from game.territory_hold earlier
-                              where earlier.territory = hold.territory and earlier.valid_from < hold.valid_from
-                                and earlier.guild_uuid = hold.guild_uuid and earlier.acquired >= hold.acquired))
+        -- A hold that was seen before and comes back, after answers that did not tell of it, is not captured once more. It began a few
+        -- minutes before its capture at the earliest, by the clock of the game.
+        and not exists (select from game.territory_hold earlier
+                         where earlier.territory = hold.territory and earlier.valid_from < hold.valid_from
+                           and earlier.valid_from >= hold.acquired - interval '10 minutes' and earlier.guild_uuid = hold.guild_uuid
+                           and coalesce((earlier.document ->> 'acquired')::timestamptz, earlier.acquired)
+                               >= coalesce((hold.document ->> 'acquired')::timestamptz, hold.acquired))
      on conflict do nothing`,
     [at],
   )

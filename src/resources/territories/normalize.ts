@@ -34,7 +34,7 @@ export function normalizeTerritory(named: unknown, context?: ResponseContext): N
     document: { ...standing, location, links } as Entity['document'],
     root: { territory, minX, minZ, maxX, maxZ, isHq: parsed.hq, treasury: parsed.treasury, defences: parsed.defences },
     parts: { links: links.map((linksTo, position) => ({ position, linksTo })) },
-    relatedEntities: { holds: namesHolder(guild, sent) ? [holdOf(territory, guild, acquired)] : [] },
+    relatedEntities: { holds: namesHolder(guild, sent) ? [holdOf(territory, guild, acquired, context)] : [] },
     samples: { resources: resourceRows(territory, resources) },
     ignored,
   }
@@ -66,11 +66,20 @@ function namesHolder(guild: Territory['guild'], acquired: Territory['acquired'])
   return guild !== undefined && (!acquired || typeof guild !== 'string')
 }
 
-/** The guild that holds it. The guild itself may be null, or only its fields; then it is unclaimed. */
-function holdOf(territory: string, guild: Territory['guild'], acquired: Territory['acquired']): Entity {
+/**
+ * The guild that holds it. The guild itself may be null, or only its fields; then it is unclaimed. Its capture lies not after the response,
+ * by whose clock holds begin: the clock of the game may be ahead of that.
+ */
+function holdOf(
+  territory: string,
+  guild: Territory['guild'],
+  acquired: Territory['acquired'],
+  context: ResponseContext | undefined,
+): Entity {
   const holder = typeof guild === 'object' ? guild : null
   const guildUuid = holder?.uuid?.toLowerCase() ?? null
   const since = guildUuid === null ? null : (acquired ?? null)
+  const isAhead = since !== null && context !== undefined && Date.parse(since) > context.observedAt
   return {
     key: territory,
     // The guild's name is not part of it: a guild that is renamed has not captured anything.
@@ -80,7 +89,7 @@ function holdOf(territory: string, guild: Territory['guild'], acquired: Territor
       guildUuid,
       guildName: guildUuid && holder?.name,
       guildPrefix: guildUuid && holder?.prefix,
-      acquired: since,
+      acquired: isAhead ? `${new Date(context.observedAt).toISOString().slice(0, -1)}000Z` : since,
     },
     parts: {},
     since,

@@ -42,14 +42,14 @@ export const territoryHold = historyTable(
     guildName: text('Name of the guild when the hold was first seen.'),
     guildPrefix: text('Prefix of the guild when the hold was first seen.'),
     acquired: textInstant(
-      'When the guild captured it, by the API, to the microsecond. NULL: the API did not send it, or no guild holds it.',
+      'When the guild captured it, by the API, to the microsecond; the instant of the first response with this hold where that was before it by the clock of the game. NULL: the API did not send it, or no guild holds it.',
     ),
     observedAt: instant('observed_at of the first response with this hold.').notNull(),
   },
   {
     document: true,
     comments: {
-      document: 'Guild and acquired: what identifies the hold.',
+      document: 'Guild and acquired, as the API sent it: what identifies the hold.',
       validFrom:
         'Start, inclusive: acquired, the capture by the clock of the game; observed_at of the first response where the API did not send it, or sent a time before the last known hold.',
       validUntil:
@@ -63,8 +63,6 @@ export const territoryHold = historyTable(
       index('territory_hold_current').on(self.territory).where(sql`valid_until = 'infinity'`),
       // One of each place: every place there ever was, however often it changed hands.
       index('territory_hold_first').on(self.territory).where(sql`previous_until is null`),
-      // Observed before it was captured, by the clock of a response: there should be none.
-      index('territory_hold_foretold').on(self.territory).where(sql`acquired > valid_from`),
     ],
   },
 )
