@@ -80,6 +80,34 @@ describe.each(bothKinds)('questions on the %s database', (kind) => {
     expect(await json('/api/v1/map_at?at=infinity')).toMatchObject({ status: 400, argument: 'at' })
   })
 
+  test('refuse an instant after now, and after all that was observed, in the read API and in SQL', async () => {
+    const { json } = await served()
+    const { db } = lived.world
+    const asked = (await readQuestions(db)).filter(({ parameters }) => parameters.some(({ name }) => name === 'at'))
+    expect(asked.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([
+        'item_at',
+        'leaderboard_at',
+        'loot_pool_at',
+        'map_at',
+        'member_activity',
+        'territory_owner_at',
+      ]),
+    )
+    for (const { name, parameters } of asked) {
+      const args = parameters.map((one) => (one.name === 'at' ? '2999-01-01T00:00Z' : (given[one.name] ?? '')))
+      const query = new URLSearchParams(Object.fromEntries(parameters.map((one, nth) => [one.name, args[nth] ?? ''])))
+      const problem = await json(`/api/v1/${name}?${query}`)
+      // Part of other questions.
+      if (problem.status === 404) continue
+      expect([name, problem.status, problem.argument]).toEqual([name, 400, 'at'])
+      expect(problem.detail).toContain('at must not be after now: nothing is known of 2999-01-01')
+      const typed = parameters.map(({ type }, nth) => `$${nth + 1}::text::${type}`).join(', ')
+      const code = await db.query(`select * from analytics.${name}(${typed})`, args).catch(sqlState)
+      expect([name, code]).toEqual([name, '22023'])
+    }
+  })
+
   test('are cut to what was observed where the period is far longer, by the read API', async () => {
     const { json } = await served()
     const query = new URLSearchParams({ from_time: '1000-01-01', to_time: '9999-12-31', step: '1 day' })

@@ -17,7 +17,7 @@ export const ownSteps: Readonly<Record<string, string>> = {
  * The same arguments, and a period of very many steps cut to what was observed of it. Read API, MCP and `query` check here what they
  * were given, before it costs anything.
  * @throws WrongArgument for one that Postgres cannot read or that is too long, a period that ends before it begins, a step of less
- * than a minute, and a period of more than 20,000 steps
+ * than a minute, an instant after now, and a period of more than 20,000 steps
  */
 export async function boundArguments(
   sql: Sql,
@@ -30,6 +30,7 @@ export async function boundArguments(
   if (question.kind === 'view') return args
   const at = args.find(({ name, value }) => name === 'at' && isEndless(value))
   if (at) throw new WrongArgument(`at must be ${INSTANT}, got ${at.value}`, 'at')
+  await refuseAfterNow(sql, args)
   const [from, to, step] = ['from_time', 'to_time', 'step'].map((name) => args.find((one) => one.name === name))
   const length = step?.value ?? ownSteps[question.name]
   if (!from || !to) return args
@@ -46,6 +47,15 @@ export async function boundArguments(
   return args.map((one) => {
     if (one === from) return { ...one, value: period.from }
     return one === to ? { ...one, value: period.to } : one
+  })
+}
+
+/** @throws WrongArgument for an instant of which nothing can be known yet */
+async function refuseAfterNow(sql: Sql, args: readonly Argument[]): Promise<void> {
+  const at = args.find(({ name, type }) => name === 'at' && type === 'timestamp with time zone')
+  if (!at) return
+  await sql.query('select analytics.checked_at($1::text::timestamptz)', [at.value]).catch((error: unknown) => {
+    throw sqlState(error) === '22023' ? new WrongArgument(messageOf(error), at.name) : error
   })
 }
 

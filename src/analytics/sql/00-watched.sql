@@ -27,6 +27,19 @@ end;
 comment on function analytics.observed() is
 'From when to when anything was observed: from the first response, or the first hold that it shows, until now. first_at is NULL before the first response.';
 
+create or replace function analytics.checked_at(at timestamptz) returns timestamptz
+language plpgsql stable parallel safe strict as $$
+begin
+  -- What was observed in another time, as of a sandbox, may be after now.
+  if at > now() and at > (select greatest(now(), observed.last_at) from analytics.observed() observed) then
+    raise exception 'at must not be after now: nothing is known of %', at using errcode = 'invalid_parameter_value';
+  end if;
+  return at;
+end
+$$;
+comment on function analytics.checked_at(timestamptz) is
+'The instant itself; an error where it is after now, and after everything that was observed.';
+
 create or replace function analytics.checked_step(step interval) returns interval
 language plpgsql immutable parallel safe strict as $$
 begin

@@ -8,7 +8,7 @@ begin atomic
     from (select * from game.territory_hold one
            where one.territory = territory_owner_at.territory and one.valid_from <= territory_owner_at.at
            order by one.valid_from desc limit 1) hold
-   where territory_owner_at.at < hold.valid_until and hold.guild_uuid is not null;
+   where territory_owner_at.at < hold.valid_until and analytics.checked_at(territory_owner_at.at) is not null and hold.guild_uuid is not null;
 end;
 comment on function analytics.territory_owner_at(text, timestamptz) is
 'Who held a territory at an instant; no row when it had no owner, or the owner is not known. held_until is NULL while the hold is current. Arguments: territory, its exact name; at, the instant (now when left out).';

@@ -7,7 +7,7 @@ begin atomic
    cross join lateral (select * from game.territory_hold one
                         where one.territory = place.territory and one.valid_from <= map_at.at
                         order by one.valid_from desc limit 1) hold
-   where map_at.at < hold.valid_until
+   where map_at.at < hold.valid_until and analytics.checked_at(map_at.at) is not null
    order by hold.territory collate "C";
 end;
 comment on function analytics.map_at(timestamptz) is

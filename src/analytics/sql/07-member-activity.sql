@@ -34,7 +34,7 @@ begin atomic
          where sample.guild_uuid = guild and sample.player_uuid = member.player_uuid
            and sample.observed_at <= member_activity.at and sample.online
          order by sample.observed_at desc limit 1) online on true
-     where member.guild_uuid = guild
+     where member.guild_uuid = guild and analytics.checked_at(member_activity.at) is not null
        and member.valid_from <= member_activity.at and member_activity.at < member.valid_until
        -- As in membership: without former members who hide where they were.
        and exists (select from analytics.membership shown

@@ -12,7 +12,7 @@ begin atomic
      and span.reward_type is not distinct from reward.reward_type and span.reward is not distinct from reward.reward
      and span.tier is not distinct from reward.tier
      and span.since <= loot_pool_at.at and loot_pool_at.at < span.until
-   where pool.level = 0
+   where pool.level = 0 and analytics.checked_at(loot_pool_at.at) is not null
      -- The latest version with rewards: where a response left them out, their spans go on.
      and pool.valid_from = (select max(latest.valid_from) from game.loot_pool_reward latest
                              where latest.internal_name = pool.internal_name and latest.level = 0

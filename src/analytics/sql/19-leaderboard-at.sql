@@ -23,7 +23,7 @@ begin atomic
                          from sync.privacy_restriction rule where rule.player_uuid = latest.player_uuid) hides
     left join game.leaderboard board
            on board.type = leaderboard_at.type and board.valid_from <= leaderboard_at.at and leaderboard_at.at < board.valid_until
-   where latest.reason is distinct from 'empty'
+   where latest.reason is distinct from 'empty' and analytics.checked_at(leaderboard_at.at) is not null
    order by numbered.place;
 end;
 comment on function analytics.leaderboard_at(text, timestamptz) is
