@@ -214,17 +214,21 @@ describe.each(kindsOfLongTests)('what one response must not change of members, o
     ])
   })
 
-  test('nothing is claimed any more of a member who left', async () => {
-    const { 2: _, ...others } = usual
-    await sync(usual, '10:00')
-    await sync({ ...usual, 2: { rank: 'captain' } }, '10:05')
-    for (const at of ['10:10', '10:15']) await sync(others, at)
-    expect(await events()).toEqual([
-      ['promoted', 'Player2', 'recruit', 'captain', '10:05', '10:05'],
-      ['left', 'Player2', 'captain', null, '10:10', '10:10'],
-    ])
-    expect(await claims()).toEqual([])
-  })
+  test.each([
+    ['waits', { joined: '07:00' }, 'joined', '00:00'],
+    ['was loaded', { joined: '10:02' }, 'shown', '10:02'],
+  ])(
+    'nothing is claimed any more of a member who left, where another time of joining %s',
+    async (_name, fields, claim, joined) => {
+      const { 2: _, ...others } = usual
+      await sync(usual, '10:00')
+      await sync({ ...usual, 2: fields }, '10:05')
+      expect((await claims()).map(([kind]) => kind)).toEqual([claim])
+      for (const at of ['10:10', '10:15']) await sync(others, at)
+      expect((await versions(2)).at(-1)?.slice(2)).toEqual([joined, expect.any(String), '10:10'])
+      expect(await claims()).toEqual([])
+    },
+  )
 
   test('a person may accept it at once', async () => {
     await sync(usual, '10:00')

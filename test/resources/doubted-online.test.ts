@@ -239,6 +239,24 @@ describe.each(kindsOfLongTests)('what one list of players online must not conclu
     }, 120_000)
   })
 
+  test('a world that a list lacks is missed also where another one is new', async () => {
+    for (const at of ['10:00', '10:01']) await online(at, usual)
+    await online('10:02', { ...usual, EU1: [], NEW: [99] })
+    expect((await claims()).map(([kind, subject]) => [kind, subject])).toEqual(
+      expect.arrayContaining([
+        ['appeared', 'NEW'],
+        ['missing', 'EU1'],
+      ]),
+    )
+  })
+
+  test('what short lists without a total lack ends after ten minutes', async () => {
+    for (const at of ['10:00', '10:01']) await online(at, usual)
+    for (let minute = 2; minute <= 15; minute++)
+      await online(`10:${String(minute).padStart(2, '0')}`, { EU1: [1, 2, 3] }, null)
+    expect((await lifecycle()).filter(([name]) => name === 'NA1')).toEqual([['NA1', 'down', '10:04', '10:01']])
+  })
+
   test('many who are counted and not listed in one response have not left', async () => {
     for (const at of ['10:00', '10:01']) await online(at, usual)
     const truncated: Online = { ...usual, EU1: [], EU2: [1] }
