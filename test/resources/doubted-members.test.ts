@@ -176,6 +176,16 @@ describe.each(kindsOfLongTests)('what one response must not change of members, o
     expect(await sync({ ...usual, 2: { rank: 'captain' } }, '10:35')).toMatchObject({ status: 'unchanged' })
   })
 
+  test('the rank of an earlier spell takes back none of a new one', async () => {
+    const { 2: _, ...others } = usual
+    await sync(usual, '10:00')
+    await sync(others, '10:05')
+    await sync({ ...usual, 2: { joined: '10:06', rank: 'captain' } }, '10:07')
+    await sync({ ...usual, 2: { joined: '10:06' } }, '10:08')
+    expect(await events()).toContainEqual(['joined', 'Player2', null, 'captain', '10:06', '10:07'])
+    expect(await events()).toContainEqual(['demoted', 'Player2', 'captain', 'recruit', '10:08', '10:08'])
+  })
+
   test('a time of joining is taken back where the name changed with it, and the name stays', async () => {
     await sync(usual, '10:00')
     await sync({ ...usual, 2: { joined: '10:02', username: 'Other' } }, '10:05')

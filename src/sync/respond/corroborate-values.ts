@@ -186,6 +186,11 @@ async function findWaiting(
   return { waiting, alone }
 }
 
+function isSameSpell(history: RelatedHistory, { root }: Prepared, row: Current['row']): boolean {
+  const { spellColumn } = history
+  return spellColumn === undefined || comparable(root[spellColumn]) === comparable(valueIn(history, row, spellColumn))
+}
+
 /** Versions that another response shows, too, are kept. */
 async function confirmShown(sql: Sql, witness: Witness, { history }: Values, known: Known, pending: Pending) {
   const same = (pending.get('shown') ?? []).filter(({ subject }) => {
@@ -230,7 +235,10 @@ async function restore(
     const bases = chain.slice(1, (firm < 0 ? chain.length : firm) + 1)
     const depths = differing(history, one).flatMap((property) => {
       const sent = comparable(one.entity.root[property])
-      const depth = bases.findIndex(({ row }) => comparable(valueIn(history, row, property)) === sent) + 1
+      // What was in another spell says nothing of this one.
+      const isBase = ({ row }: Link) =>
+        comparable(valueIn(history, row, property)) === sent && isSameSpell(history, one.entity, row)
+      const depth = bases.findIndex(isBase) + 1
       return depth > 0 ? [{ property, depth }] : []
     })
     if (depths.length === 0) continue
