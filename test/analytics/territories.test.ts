@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { territories } from '../../src/resources/territories/index.ts'
+import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { guildId, place } from '../support/guild-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
-import { worldOf } from '../support/world.ts'
+import { instantOf, worldOf } from '../support/world.ts'
 
 const [a, b] = ['a', 'b'].map(guildId)
 const at = (time: string) => `timestamptz '2026-06-01T${time}Z'`
@@ -39,7 +40,56 @@ describe.each(kindsOfLongTests)('questions about territories on the %s database'
     ['10:50', [['Oak', a, 'Guild a', 'aaa', '10:50', null]]],
     ['23:00', [['Oak', a, 'Guild a', 'aaa', '10:50', null]]],
   ])('1: who held it at %s', async (when, expected) => {
-    expect(await world.rows(`select * from analytics.territory_owner_at('Oak', ${at(when)})`)).toEqual(expected)
+    expect(
+      await world.rows(
+        `select territory, guild_uuid, guild_name, guild_prefix, held_from, held_until from analytics.territory_owner_at('Oak', ${at(when)})`,
+      ),
+    ).toEqual(expected)
+  })
+
+  test('1, 4: who held a place while nobody looked is unknown, unless the same hold was found after', async () => {
+    const every = {
+      resource: 'territories',
+      everySeconds: 600,
+      setBy: 'start',
+      at: new Date(instantOf('10:00')),
+    } as const
+    await setExpectedInterval(world.db, every)
+    await world.sync(territories, { Oak: place('b', '12:30'), Ash: place('a', '10:20') }, '13:00')
+    await world.sync(territories, { Oak: place('b', '12:30'), Ash: place('a', '10:20') }, '13:10')
+    const owner = async (name: string, when: string) =>
+      await world.rows(
+        `select guild_name, held_from, held_until, confirmed_until, reason from analytics.territory_owner_at('${name}', ${at(when)})`,
+      )
+    expect(await owner('Oak', '11:00')).toEqual([['Guild a', '10:50', '12:30', '11:00', null]])
+    for (const when of ['11:01', '12:29:59'])
+      expect(await owner('Oak', when)).toEqual([[null, null, null, '11:00', 'not observed']])
+    expect(await owner('Oak', '12:30')).toEqual([['Guild b', '12:30', null, '13:10', null]])
+    expect(await owner('Ash', '12:00')).toEqual([['Guild a', '10:20', null, '13:10', null]])
+    // Nobody has looked since.
+    for (const name of ['Oak', 'Ash']) {
+      expect((await owner(name, '13:10'))[0]?.[4]).toBe(null)
+      expect(await owner(name, '15:00')).toEqual([[null, null, null, '13:10', 'not observed']])
+    }
+    const map = async (when: string) =>
+      await world.rows(`select territory, guild_name, held_from, reason from analytics.map_at(${at(when)})`)
+    expect(await map('12:00')).toEqual([
+      ['Ash', 'Guild a', '10:20', null],
+      ['Oak', null, null, 'not observed'],
+    ])
+    expect((await map('15:00')).map(([, guild, , reason]) => [guild, reason])).toEqual([
+      [null, 'not observed'],
+      [null, 'not observed'],
+    ])
+    expect(
+      await world.rows(`select territory, held_from, held_until, held_for::text, confirmed_until, confirmed_for::text
+                          from analytics.territory_hold where held_from >= ${at('10:20')} order by 1, 2`),
+    ).toEqual([
+      ['Ash', '10:20', null, '02:50:00', '13:10', '02:50:00'],
+      ['Oak', '10:20', '10:40', '00:20:00', '10:30', '00:10:00'],
+      ['Oak', '10:50', '12:30', '01:40:00', '11:00', '00:10:00'],
+      ['Oak', '12:30', null, '00:40:00', '13:10', '00:40:00'],
+    ])
   })
 
   test('1: nobody holds a place that is unknown or was taken off the map', async () => {

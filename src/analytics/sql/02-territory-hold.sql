@@ -3,7 +3,10 @@ select hold.territory, hold.guild_uuid, hold.guild_name, hold.guild_prefix, hold
        nullif(hold.valid_until, 'infinity') as held_until,
        coalesce(nullif(hold.valid_until, 'infinity'), seen.observed_at, hold.observed_at) - hold.valid_from as held_for,
        hold.valid_until = 'infinity' as is_current,
-       hold.acquired, hold.observed_at
+       hold.acquired, hold.observed_at,
+       analytics.territory_confirmed_until(hold.observed_at, analytics.territory_end_seen(hold.territory, hold.valid_until)) as confirmed_until,
+       analytics.territory_confirmed_until(hold.observed_at, analytics.territory_end_seen(hold.territory, hold.valid_until))
+         - hold.valid_from as confirmed_for
   from game.territory_hold hold
  cross join (select max(observed_at) as observed_at from sync.run
               where resource = 'territories' and status in ('ok', 'unchanged', 'partial')) seen
@@ -19,3 +22,5 @@ comment on column analytics.territory_hold.held_for is 'How long it was held; of
 comment on column analytics.territory_hold.is_current is 'True while it is held.';
 comment on column analytics.territory_hold.acquired is 'The capture time the API gave; NULL when it gave none.';
 comment on column analytics.territory_hold.observed_at is 'observed_at of the first response that showed the hold.';
+comment on column analytics.territory_hold.confirmed_until is 'The last response that showed the hold. What was between it and held_until is not known where that is long.';
+comment on column analytics.territory_hold.confirmed_for is 'How long it was held as far as responses show it: from held_from to confirmed_until.';

@@ -1,14 +1,19 @@
 create or replace function analytics.map_at(at timestamptz default now())
-returns table (territory text, guild_uuid uuid, guild_name text, guild_prefix text, held_from timestamptz)
+returns table (territory text, guild_uuid uuid, guild_name text, guild_prefix text, held_from timestamptz, reason text)
 language sql stable parallel safe set jit = off
 begin atomic
-  select hold.territory, hold.guild_uuid, hold.guild_name, hold.guild_prefix, hold.valid_from
-    from analytics.territory_held place
-   cross join lateral (select * from game.territory_hold one
-                        where one.territory = place.territory and one.valid_from <= map_at.at
-                        order by one.valid_from desc limit 1) hold
+  with gap as materialized (select * from analytics.territory_gap_at(map_at.at))
+  select hold.territory, case when hold.is_known then hold.guild_uuid end, case when hold.is_known then hold.guild_name end,
+         case when hold.is_known then hold.guild_prefix end, case when hold.is_known then hold.valid_from end,
+         case when not hold.is_known then 'not observed' end
+    from (select latest.*, not exists (select from gap where gap.ended_at >= analytics.territory_end_seen(latest.territory, latest.valid_until))
+                 as is_known
+            from analytics.territory_held place
+           cross join lateral (select * from game.territory_hold one
+                                where one.territory = place.territory and one.valid_from <= map_at.at
+                                order by one.valid_from desc limit 1) latest) hold
    where map_at.at < hold.valid_until and analytics.checked_at(map_at.at) is not null
    order by hold.territory collate "C";
 end;
 comment on function analytics.map_at(timestamptz) is
-'Every territory known at an instant and who held it; guild columns are NULL where it had no owner. Argument: at, the instant (now when left out).';
+'Every territory known at an instant and who held it; guild columns are NULL where it had no owner, and, with the reason not observed, where nobody looked for long and found something else after, or nothing since. Argument: at, the instant (now when left out).';

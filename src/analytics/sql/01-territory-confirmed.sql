@@ -1,0 +1,18 @@
+-- The end of a hold is seen by the first response with the next one, which says itself since when it is true.
+create or replace function analytics.territory_end_seen(territory text, valid_until timestamptz) returns timestamptz
+language sql stable parallel safe
+return coalesce((select next.observed_at from game.territory_hold next
+                  where next.territory = territory_end_seen.territory and next.valid_from = territory_end_seen.valid_until),
+                territory_end_seen.valid_until);
+comment on function analytics.territory_end_seen(text, timestamptz) is
+'The first response that showed something else than a hold that ended at an instant; infinity: none has. Arguments: territory; valid_until of the hold.';
+
+create or replace function analytics.territory_confirmed_until(observed_at timestamptz, ended_at timestamptz) returns timestamptz
+language sql stable parallel safe
+return greatest(territory_confirmed_until.observed_at,
+                (select run.observed_at from sync.run
+                  where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial')
+                    and run.observed_at < territory_confirmed_until.ended_at
+                  order by run.observed_at desc limit 1));
+comment on function analytics.territory_confirmed_until(timestamptz, timestamptz) is
+'The last response that showed a hold. Arguments: observed_at, the first that did; ended_at, the first that showed something else.';
