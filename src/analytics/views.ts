@@ -39,6 +39,10 @@ export const territoryHold = analytics
     acquired: timestamp('acquired', { withTimezone: true }),
     /** observed_at of the first response that showed the hold. */
     observedAt: timestamp('observed_at', { withTimezone: true }),
+    /** The last response that showed the hold. What was between it and held_until is not known where that is long. */
+    confirmedUntil: timestamp('confirmed_until', { withTimezone: true }),
+    /** How long it was held as far as responses show it: from held_from to confirmed_until. */
+    confirmedFor: interval('confirmed_for'),
   })
   .existing()
 

@@ -76,6 +76,8 @@ export async function liveSevenHours(world: World): Promise<void> {
     '11:00',
   )
   await syncOnline(world, onlineBody({ EU1: [1], EU2: [2, 3] }), '11:00')
+  // A world is there when two lists show it.
+  await syncOnline(world, onlineBody({ EU1: [1], EU2: [2, 3] }), '11:00:40')
   const late = { Oak: place('b', '11:30', at(...oak)), [hostile.territory]: ofA('11:40', ...ash) }
   await world.sync(territories, { ...late, Elm: elmOfB }, '12:00')
   await world.sync(territories, { ...late, Elm: ofA('16:30', ...elm) }, '17:00')

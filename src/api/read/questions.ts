@@ -107,6 +107,10 @@ export type TerritoryOwnerAtRow = Row<{
   readonly held_from: Instant
   /** When the hold ended, UTC; NULL while it is current. */
   readonly held_until: Instant
+  /** The last response that showed it so, UTC. */
+  readonly confirmed_until: Instant
+  /** not observed: nobody looked then, and the next response shows another hold, or there is none; NULL: it is known. */
+  readonly reason: string
 }>
 
 interface TerritoryHoldColumns {
@@ -130,6 +134,10 @@ interface TerritoryHoldColumns {
   readonly acquired: Instant
   /** observed_at of the first response that showed the hold. */
   readonly observed_at: Instant
+  /** The last response that showed the hold. What was between it and held_until is not known where that is long. */
+  readonly confirmed_until: Instant
+  /** How long it was held as far as responses show it: from held_from to confirmed_until. */
+  readonly confirmed_for: string
 }
 export type TerritoryHoldArguments = Filters<TerritoryHoldColumns>
 export type TerritoryHoldRow = Row<TerritoryHoldColumns>
@@ -181,6 +189,8 @@ export type MapAtRow = Row<{
   readonly guild_prefix: string
   /** When it was captured, UTC. */
   readonly held_from: Instant
+  /** not observed: nobody looked then, and the next response shows another hold, or there is none; NULL: it is known. */
+  readonly reason: string
 }>
 
 export type GuildTerritoryCountArguments = Given<Arguments, 'step', 'from_time' | 'to_time'>
@@ -1079,7 +1089,7 @@ export type WorldRow = Row<WorldColumns>
 
 /** A function for every question of the read API. */
 export interface Questions {
-  /** Who held a territory at an instant; no row when it had no owner, or the owner is not known. held_until is NULL while the hold is current. Arguments: territory, its exact name; at, the instant (now when left out). */
+  /** Who held a territory at an instant; no row when it had no owner. Where it was not observed for long and something else was found after, or nothing since, the owner is NULL and reason says not observed. held_until is NULL while the hold is current; confirmed_until: the last response that showed the hold. Arguments: territory, its exact name; at, the instant (now when left out). */
   readonly territoryOwnerAt: Ask<TerritoryOwnerAtArguments, TerritoryOwnerAtRow>
   /** Every time a guild held a territory: from its capture, by the game's own clock, until the next one. */
   readonly territoryHold: AskAny<TerritoryHoldArguments, TerritoryHoldRow>
@@ -1087,7 +1097,7 @@ export interface Questions {
   readonly territoryCapture: AskAny<TerritoryCaptureArguments, TerritoryCaptureRow>
   /** Who took how many territories from whom in [from_time, to_time). A guild that took a place again counts against itself; defender is NULL where it had no owner. */
   readonly captureMatrix: AskAny<CaptureMatrixArguments, CaptureMatrixRow>
-  /** Every territory known at an instant and who held it; guild columns are NULL where it had no owner. Argument: at, the instant (now when left out). */
+  /** Every territory known at an instant and who held it; guild columns are NULL where it had no owner, and, with the reason not observed, where nobody looked for long and found something else after, or nothing since. Argument: at, the instant (now when left out). */
   readonly mapAt: AskAny<MapAtArguments, MapAtRow>
   /** How many territories each guild held at every step of [from_time, to_time). */
   readonly guildTerritoryCount: Ask<GuildTerritoryCountArguments, GuildTerritoryCountRow>
