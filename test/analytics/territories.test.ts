@@ -189,7 +189,11 @@ describe.each(kindsOfLongTests)('questions about territories on the %s database'
   })
 
   test('4: the map at a moment, with the places that nobody holds', async () => {
-    expect(await world.rows(`select territory, guild_uuid, guild_name, guild_prefix, held_from from analytics.map_at(${at('10:10')})`)).toEqual([
+    expect(
+      await world.rows(
+        `select territory, guild_uuid, guild_name, guild_prefix, held_from from analytics.map_at(${at('10:10')})`,
+      ),
+    ).toEqual([
       ['Ash', null, null, null, '10:00'],
       ['Elm', b, 'Guild b', 'bbb', '09:00'],
       ['Oak', b, 'Guild b', 'bbb', '10:10'],
