@@ -28,9 +28,9 @@ const meanings: Readonly<Record<string, string>> = {
   held_until: 'When the hold ended, UTC; NULL while it is current.',
   confirmed_until: 'The last response that showed it so, UTC.',
   'territory_owner_at.reason':
-    'not observed: nobody looked then, and the next response shows another hold, or there is none; NULL: it is known.',
+    'not observed: no response is of that time, and the next one shows another hold, or there is none; NULL: it is known.',
   'map_at.reason':
-    'not observed: nobody looked then, and the next response shows another hold, or there is none; NULL: it is known.',
+    'not observed: no response is of that time, and the next one shows another hold, or there is none; NULL: it is known.',
   territories: 'How many territories it held.',
   attacker_uuid: 'The guild that took.',
   attacker: 'Its latest name.',

@@ -16,4 +16,4 @@ begin atomic
    order by hold.territory collate "C";
 end;
 comment on function analytics.map_at(timestamptz) is
-'Every territory known at an instant and who held it; guild columns are NULL where it had no owner, and, with the reason not observed, where nobody looked for long and found something else after, or nothing since. Argument: at, the instant (now when left out).';
+'Every territory known at an instant and who held it; guild columns are NULL where it had no owner, and, with the reason not observed, where no response came for long and the next one showed something else, or none has come. Argument: at, the instant (now when left out).';

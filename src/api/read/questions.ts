@@ -109,7 +109,7 @@ export type TerritoryOwnerAtRow = Row<{
   readonly held_until: Instant
   /** The last response that showed it so, UTC. */
   readonly confirmed_until: Instant
-  /** not observed: nobody looked then, and the next response shows another hold, or there is none; NULL: it is known. */
+  /** not observed: no response is of that time, and the next one shows another hold, or there is none; NULL: it is known. */
   readonly reason: string
 }>
 
@@ -189,7 +189,7 @@ export type MapAtRow = Row<{
   readonly guild_prefix: string
   /** When it was captured, UTC. */
   readonly held_from: Instant
-  /** not observed: nobody looked then, and the next response shows another hold, or there is none; NULL: it is known. */
+  /** not observed: no response is of that time, and the next one shows another hold, or there is none; NULL: it is known. */
   readonly reason: string
 }>
 
@@ -1097,7 +1097,7 @@ export interface Questions {
   readonly territoryCapture: AskAny<TerritoryCaptureArguments, TerritoryCaptureRow>
   /** Who took how many territories from whom in [from_time, to_time). A guild that took a place again counts against itself; defender is NULL where it had no owner. */
   readonly captureMatrix: AskAny<CaptureMatrixArguments, CaptureMatrixRow>
-  /** Every territory known at an instant and who held it; guild columns are NULL where it had no owner, and, with the reason not observed, where nobody looked for long and found something else after, or nothing since. Argument: at, the instant (now when left out). */
+  /** Every territory known at an instant and who held it; guild columns are NULL where it had no owner, and, with the reason not observed, where no response came for long and the next one showed something else, or none has come. Argument: at, the instant (now when left out). */
   readonly mapAt: AskAny<MapAtArguments, MapAtRow>
   /** How many territories each guild held at every step of [from_time, to_time). */
   readonly guildTerritoryCount: Ask<GuildTerritoryCountArguments, GuildTerritoryCountRow>
