@@ -32,7 +32,7 @@ comment on column sync.raw_body.first_at is 'When it was received first, by the 
 
 comment on table sync.claim is 'What responses say that must not be believed from one response, such as that a key is gone: pending until enough responses of different cache windows agree. A response that contradicts it removes it.';
 comment on column sync.claim.resource is 'The resource, or the resource and one of its histories, separated by a slash.';
-comment on column sync.claim.kind is 'missing, older, resumed, shown, returned, shrunken, flawed, skipped, empty place, unlisted, volatile, joined, rank or appeared: what is claimed. How many responses it takes is documented for each.';
+comment on column sync.claim.kind is 'missing, older, resumed, shown, returned, shrunken, flawed, skipped, empty place, unlisted, volatile, joined, rank, appeared or unsent: what is claimed. How many responses it takes is documented for each.';
 comment on column sync.claim.subject is 'What the claim is about: natural key of the entity; several columns are joined by a slash. Empty: the whole response.';
 comment on column sync.claim.value is 'What responses must agree in, such as a content hash. Empty: the subject says all.';
 comment on column sync.claim.first_at is 'observed_at of the first response that said so.';
@@ -288,3 +288,22 @@ comment on column sync.route_bucket.account is 'Which server and credential, as 
 comment on column sync.route_bucket.route is 'The path as a template, /guild/uuid/{uuid}.';
 comment on column sync.route_bucket.bucket is 'The bucket that its last response named.';
 comment on column sync.route_bucket.learned_at is 'When a response named it, by the clock of this machine.';
+
+comment on table sync.presence is 'How many of the records of a resource have each field that the program knows: what later responses are compared with.';
+comment on column sync.presence.resource is 'Name of the resource.';
+comment on column sync.presence.field is 'JSON pointer to the field; * stands for any element of a list and any key of a map.';
+comment on column sync.presence.had is 'Records that had it, null included.';
+comment on column sync.presence.out_of is 'Records that may have it, such as the entries of a list.';
+comment on column sync.presence.observed_at is 'observed_at of the latest response that was counted.';
+
+comment on table sync.unsent is 'When the API did not send a field that most records had before: what it says is unknown in that time, neither 0 nor as before.';
+comment on column sync.unsent.resource is 'Name of the resource.';
+comment on column sync.unsent.field is 'JSON pointer to the field; * stands for any element of a list and any key of a map.';
+comment on column sync.unsent.last_sent_at is 'observed_at of the latest response before it that had the field: from then on it is unknown.';
+comment on column sync.unsent.from_at is 'observed_at of the first response that lacked it.';
+comment on column sync.unsent.until_at is 'observed_at of the first response that had it again. NULL: it is not sent.';
+comment on column sync.unsent.received_from is 'When the response that confirmed it was received, by the clock of this machine.';
+comment on column sync.unsent.received_until is 'When the first response that had it again was received, by the clock of this machine. NULL: none was.';
+comment on column sync.unsent.had is 'Records that had it before, of those in out_of.';
+comment on column sync.unsent.out_of is 'Records that might have had it before.';
+comment on column sync.unsent.run_id is 'The run that confirmed it: run_id in sync.run.';

@@ -7,6 +7,7 @@ import type { ApiResponse } from '../api/response.ts'
 import { recordsOf } from '../api/schemas/form/bodies.ts'
 import { vocabularyOf } from '../api/schemas/form/field-meta.ts'
 import { isStorable, isUuid } from '../api/schemas/form/limits.ts'
+import { sentFields } from '../api/schemas/form/presence.ts'
 import { type OddField, readLeniently } from '../api/schemas/form/record.ts'
 import { fieldsOf, isFields, unknownFields } from '../api/schemas/form/unknown.ts'
 import { RecordError } from '../base/errors.ts'
@@ -57,9 +58,12 @@ export function plainText(html: string): string {
     .trim()
 }
 
-/** What the schema of a resource's documents knows: their fields, and members of their enums. */
-export function knownBy(schema: z.ZodType) {
-  return { unknownFields: unknownFields(schema), vocabulary: vocabularyOf(schema) }
+/**
+ * What the schema of a resource's documents knows: their fields, and members of their enums.
+ * @param whole of whole records, where these hold more than their documents
+ */
+export function knownBy(schema: z.ZodType, whole = schema) {
+  return { unknownFields: unknownFields(schema), vocabulary: vocabularyOf(schema), sent: sentFields(whole) }
 }
 
 /** The error of a record that cannot be understood at a JSON pointer. */

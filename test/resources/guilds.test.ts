@@ -37,7 +37,7 @@ describe.each(kindsOfLongTests)('guilds on the %s database', (kind) => {
     ['that is empty', { total: 0 }],
   ])('do not count the members of a guild %s', async (_name, members) => {
     await sync(owner, '10:00')
-    for (const at of ['10:05', '10:10', '10:15']) await sync(owner, at, { members })
+    for (const at of ['10:05', '10:10', '10:15', '10:20']) await sync(owner, at, { members })
     expect(
       await world.rows('select members, online_listed, hidden from game.guild_sample order by observed_at'),
     ).toEqual([

@@ -19,6 +19,7 @@ const responses: Readonly<Record<keyof ReturnType<typeof policiesOf>, number>> =
   'empty place': 4,
   unlisted: 4,
   volatile: 3,
+  unsent: 4,
   'volatile in few records': 10,
   joined: 2,
   rank: 2,

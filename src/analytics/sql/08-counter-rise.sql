@@ -232,3 +232,19 @@ begin atomic
 end;
 comment on function analytics.members_between(uuid, timestamptz, timestamptz) is
 'Who was a member of a guild at some time in [from_time, to_time), with the last name and rank then, and whether any response about the guild lies in that time.';
+
+create or replace function analytics.member_field_unsent(counter text, from_time timestamptz, to_time timestamptz)
+returns text
+language sql stable parallel safe
+begin atomic
+  select case when bool_or(span.last_sent_at <= from_time and coalesce(span.until_at, 'infinity') >= to_time) then 'all'
+              when count(*) > 0 then 'some' end
+    from sync.unsent span
+    -- The counter is named by its path in the record, and a part of what is not sent is not sent.
+    cross join lateral (select case when member_field_unsent.counter in ('contributed', 'contributionRank') or member_field_unsent.counter like 'weekly.%'
+                                    then '' else '/globalData' end || '/' || replace(member_field_unsent.counter, '.', '/') as path) counted
+   where span.resource = 'guilds' and span.last_sent_at < to_time and coalesce(span.until_at, 'infinity') > from_time
+     and starts_with(counted.path || '/', replace(span.field, '/members/*/*', '') || '/') and starts_with(span.field, '/members/*/*');
+end;
+comment on function analytics.member_field_unsent(text, timestamptz, timestamptz) is
+'Whether the API did not send a counter of guild members in [from_time, to_time): all of that time, some of it, or NULL. Arguments: counter, by its path in the record, such as contributed; from_time; to_time.';

@@ -40,6 +40,7 @@ export const status = z.looseObject({
     backfill: count,
     endsAt: maybeInstant,
   }),
+  unsent: listOf({ resource: text, field: text, lastSentAt: instant, fromAt: instant, untilAt: instant.nullable() }),
   gaps: listOf({ resource: text, beganAt: instant, endedAt: instant, missed: count, reason: text }),
   clocks: listOf({
     resource: text,

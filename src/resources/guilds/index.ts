@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { guildMemberSchema, guildSchema } from '../../api/schemas/guilds.ts'
 import { defineWorklist } from '../../sync/declare/resource.ts'
 import { guildListHistory } from '../guild-list/tables.ts'
@@ -15,6 +16,11 @@ import {
   memberHistory,
   memberPresence,
 } from './tables.ts'
+
+/** A guild with its members by rank, and their total. */
+const guildWithMembers = guildSchema.extend({
+  members: z.record(z.string(), z.union([z.number(), z.record(z.string(), guildMemberSchema)])).nullish(),
+})
 
 /** Guilds with their members, one answer per guild: `GET /guild/uuid/{uuid}`, cached for two minutes (API reference 6.1, 6.2). */
 export const guilds = defineWorklist({
@@ -60,6 +66,6 @@ export const guilds = defineWorklist({
   },
   keyOf: (record) => uuidField(record, 'uuid'),
   normalize: normalizeGuild,
-  ...knownBy(guildSchema),
+  ...knownBy(guildSchema, guildWithMembers),
   personal: inGuilds,
 })

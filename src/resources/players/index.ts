@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { characterSchema } from '../../api/schemas/people/characters.ts'
 import { playerSchema } from '../../api/schemas/people/players.ts'
 import { defineWorklist } from '../../sync/declare/resource.ts'
@@ -26,6 +27,8 @@ const onlyWithoutGuild = `
                       where other.resource = 'players' and other.key = version.player_uuid::text
                         and other.status in ('ok', 'unchanged', 'partial')
                         and other.observed_at > version.valid_from and other.observed_at < version.valid_until)`
+
+const playerWithCharacters = playerSchema.extend({ characters: z.record(z.string(), characterSchema).nullish() })
 
 const ofCharacterKey = ['playerUuid', 'characterUuid']
 
@@ -85,6 +88,6 @@ export const players = defineWorklist({
   },
   keyOf: (record) => uuidField(record, 'uuid'),
   normalize: normalizePlayer,
-  ...knownBy(playerSchema),
+  ...knownBy(playerSchema, playerWithCharacters),
   personal: inProfiles,
 })

@@ -2,6 +2,7 @@ import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Api } from '../../api/client.ts'
 import type { Dates } from '../../api/http/response-headers.ts'
 import type { WalkProgress } from '../../api/pages.ts'
+import type { SentFields } from '../../api/schemas/form/presence.ts'
 import type { UnknownField } from '../../api/schemas/form/unknown.ts'
 import type { Sql } from '../../db/database.ts'
 import type { ClaimKind } from '../evidence/policies.ts'
@@ -183,6 +184,8 @@ export interface ResourceBase {
   unknownFields(document: Json): UnknownField[]
   /** Known enum members by JSON pointer (`*` for every element); any other is kept and reported as drift, once. */
   readonly vocabulary: Readonly<Record<string, readonly string[]>>
+  /** The fields that records have by their schema: one that most had and that is lacking is unknown. Absent: none is watched. */
+  readonly sent?: SentFields
   /** Of a resource whose responses are about people: who they are, and what is kept of them. */
   readonly personal?: Personal
   /** Set-based SQL for what follows from a response but is no version of a record, in its transaction. Returns how many events it wrote. */

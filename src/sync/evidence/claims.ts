@@ -171,10 +171,15 @@ export async function claimsAbout(
  * @param resources the resource and its histories, as claims name them
  */
 export async function hasClaims(sql: Sql, resources: readonly string[], scope?: string): Promise<boolean> {
-  const rows = await sql.query(
-    // What is volatile waits for nothing: it matters only where something has changed.
-    `select from sync.claim where resource = any($1::text[]) and kind <> 'volatile' ${scope === undefined ? '' : `and ${inScope('$2')}`} limit 1`,
+  const [row] = await sql.query<{ found: boolean }>(
+    `select ${hasClaimsSql('$1', scope === undefined ? undefined : '$2')} as found`,
     scope === undefined ? [resources] : [resources, scope],
   )
-  return rows.length > 0
+  return row?.found ?? false
+}
+
+/** The same as an expression. @param resources, scope parameters of a statement */
+export function hasClaimsSql(resources: string, scope?: string): string {
+  // What is volatile waits for nothing: it matters only where something has changed.
+  return `exists (select from sync.claim where resource = any(${resources}::text[]) and kind <> 'volatile' ${scope === undefined ? '' : `and ${inScope(scope)}`})`
 }

@@ -49,6 +49,8 @@ export type ClaimKind =
   | 'rank'
   /** A key that no earlier response showed, where its appearance is an event: it is there since the first of them. */
   | 'appeared'
+  /** Records lack a field that most had: from then on it is not sent. */
+  | 'unsent'
 
 /** How much evidence a conclusion takes. */
 export interface Policy {
@@ -136,6 +138,7 @@ export function policiesOf({
     skipped: { responses: absences, apart: 'cache' },
     'empty place': { responses: absences, apart: 'cache' },
     unlisted: { responses: absences, apart: 'cache' },
+    unsent: { responses: absences, apart: 'cache' },
     volatile: { responses: VOLATILE_MOVES, apart: 'cache', stands: true },
     'volatile in few records': { responses: VOLATILE_MOVES_OF_FEW, apart: 'cache', stands: true },
     joined: { responses: 2, apart: 'cache' },

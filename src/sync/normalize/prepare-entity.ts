@@ -127,7 +127,7 @@ function rootReader(resource: ResourceBase, { quarantine, context }: Findings) {
 }
 
 /** A record with another body: where it stands is the resource's own. */
-function withBody(record: unknown, body: unknown, part: unknown): unknown {
+export function withBody(record: unknown, body: unknown, part: unknown): unknown {
   if (part === body) return record
   if (record === body) return part
   return Object.fromEntries(

@@ -21,6 +21,14 @@ export interface Quarantined {
   readonly misfit: Misfit | undefined
 }
 
+/** How many of the records that may have a field had it. */
+export interface FieldCount {
+  /** JSON pointer with `*` for every element and every key of a map. */
+  readonly field: string
+  readonly had: number
+  readonly of: number
+}
+
 export interface Preparation {
   /** Records that came, twins included. */
   readonly came: number
@@ -31,6 +39,10 @@ export interface Preparation {
   readonly seen: ReadonlySet<string>
   /** Instants that were left out of records that are otherwise good. */
   readonly ignored: readonly IgnoredInstant[]
+  /** How many records have each field that the resource watches. */
+  readonly presence?: readonly FieldCount[]
+  /** Some of the records, as they came. */
+  readonly examples?: readonly unknown[]
   /** Where what was made of the response before is remembered. */
   readonly repetition?: Repetition | undefined
 }
@@ -94,7 +106,42 @@ export function prepare(
   }
   const all = Array.from(entities.values(), ({ entity }) => entity)
   const unique = withoutTwins(resource, all, quarantined)
-  return { came: records.length, entities: unique, quarantined, seen, ignored, repetition: known?.repetition }
+  const watched = resource.sent
+    ? { presence: countFields(resource, records, { entities: all, quarantined }), examples: spread(records) }
+    : {}
+  return {
+    came: records.length,
+    entities: unique,
+    quarantined,
+    seen,
+    ignored,
+    ...watched,
+    repetition: known?.repetition,
+  }
+}
+
+/** How many records have each field. A value of another type is not the field. */
+function countFields(
+  { sent, bodyOf }: ResourceBase,
+  records: readonly unknown[],
+  { entities, quarantined }: Pick<Preparation, 'entities' | 'quarantined'>,
+): FieldCount[] {
+  const counts = sent?.count(records.map((record) => bodyOf?.(record) ?? record)) ?? new Map()
+  const odd = new Map<string, number>()
+  for (const { anywhere, type } of [
+    ...entities.flatMap((one) => one.odd),
+    ...quarantined.flatMap((one) => one.misfit ?? []),
+  ])
+    if (type !== 'undefined') odd.set(anywhere, (odd.get(anywhere) ?? 0) + 1)
+  return [...counts].map(([field, { had, of }]) => ({ field, of, had: Math.max(0, had - (odd.get(field) ?? 0)) }))
+}
+
+/** So many records show what follows from a field. */
+const EXAMPLES = 16
+
+function spread(records: readonly unknown[]): readonly unknown[] {
+  const step = Math.max(1, Math.floor(records.length / EXAMPLES))
+  return records.filter((_, nth) => nth % step === 0).slice(0, EXAMPLES)
 }
 
 /**

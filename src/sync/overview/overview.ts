@@ -74,6 +74,26 @@ export async function readDatingRemarks(sql: Sql, now: number, hours: number): P
   )
 }
 
+/** A field that the API does not send, although most records had it. */
+export interface UnsentOverview {
+  readonly resource: string
+  readonly field: string
+  /** The last response that had it, and the first that lacked it. */
+  readonly lastSentAt: Date
+  readonly fromAt: Date
+  /** Null while it is not sent. */
+  readonly untilAt: Date | null
+}
+
+/** Fields that are not sent, and those that were not after an instant; the newest first. */
+export async function readUnsent(sql: Sql, since: Date): Promise<UnsentOverview[]> {
+  return await sql.query<UnsentOverview>(
+    `select resource, field, last_sent_at as "lastSentAt", from_at as "fromAt", until_at as "untilAt" from sync.unsent
+      where until_at is null or until_at > $1 order by from_at desc, resource, field`,
+    [since],
+  )
+}
+
 /** How much room a table takes, with its indexes. */
 export interface TableSize {
   readonly table: string

@@ -12,11 +12,13 @@ import { privacyNaming } from '../tables/privacy.ts'
 import { retentionNaming } from '../tables/retention.ts'
 import { sourceNaming } from '../tables/source.ts'
 import { watchNaming } from '../tables/state.ts'
+import { unsentNaming } from '../tables/unsent.ts'
 import type { Removed } from './erase-person.ts'
 
 /** Every table of the engine, with the columns that can name a player. */
 export const engineNaming: readonly NamingTable[] = [
   ...evidenceNaming,
+  ...unsentNaming,
   ...ledgerNaming,
   ...watchNaming,
   ...sourceNaming,

@@ -27,7 +27,14 @@ interface Rebuilt {
 const ofResource = `split_part(resource, '/', 1) = any($1::text[])`
 
 /** Tables that several resources share. Their running numbers and runs are no difference. */
-const shared: readonly Rebuilt[] = ['game.field_change', 'sync.claim', 'sync.drift', 'sync.quarantine'].map((name) => ({
+const shared: readonly Rebuilt[] = [
+  'game.field_change',
+  'sync.claim',
+  'sync.drift',
+  'sync.presence',
+  'sync.quarantine',
+  'sync.unsent',
+].map((name) => ({
   name,
   where: ofResource,
 }))

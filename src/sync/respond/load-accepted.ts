@@ -9,6 +9,7 @@ import { type Prepared, rootsOf } from '../normalize/prepare.ts'
 import { addTouched, type Touched } from '../outbox/touched.ts'
 import { type Absence, closeAbsent } from './absent.ts'
 import { carryForward } from './carry.ts'
+import { carryUnsent } from './carry-unsent.ts'
 import { type CorroboratedValues, corroborateValues, forgetValuesOf, rememberShown } from './corroborate-values.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
 import {
@@ -25,6 +26,7 @@ import { holdBackNew, type WithoutNew } from './new-keys.ts'
 import { loadAndRemember, takeBackOfGone } from './pending-versions.ts'
 import { appendSamples, type Sampled } from './samples.ts'
 import { lostBy, recordDrift } from './shape-changes.ts'
+import { noneUnsent } from './unsent-fields.ts'
 import type { IncomingResponse } from './validate-snapshot.ts'
 import { withVolatileOf } from './volatile-fields.ts'
 
@@ -68,6 +70,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const drift = await recordDrift(sql, resource, found, {
     preparation,
     loaded,
+    unsent: response.unsent ?? noneUnsent,
     volatile: [...loaded.volatile.begun, ...related.volatile],
     isWhole: response.scope === undefined,
   })
@@ -103,7 +106,7 @@ function neverThere(contradicted: WithoutNew['contradicted']) {
 async function deriveEvents(
   sql: Sql,
   resource: ResourceBase,
-  { extraction, preparation, last }: IncomingResponse,
+  { extraction, preparation, last, unsent }: IncomingResponse,
   { witness, withdrawn }: { readonly witness: Witness; readonly withdrawn: Answered['withdrawn'] },
 ): Promise<number> {
   if (!resource.derive) return 0
@@ -112,7 +115,9 @@ async function deriveEvents(
     previousAt: last ? new Date(last.observedAt) : null,
     facts: extraction.facts ?? null,
     complete: extraction.complete,
-    recordFacts: new Map(rootsOf(preparation).map((entity) => [entity.key, entity.facts ?? null])),
+    recordFacts: new Map(
+      rootsOf(preparation).map((entity) => [entity.key, unsent?.dependents.hasFacts ? null : (entity.facts ?? null)]),
+    ),
     corroborate: async (kind, subjects, scope) => {
       const claims = subjects.map((subject) => ({ subject }))
       await forgetContradicted(sql, witness, kind, claims, scope)
@@ -125,12 +130,20 @@ async function deriveEvents(
 }
 
 /** Appends the samples of a response. `content`: how many of them are what the resource is about. */
-async function loadSamples(sql: Sql, resource: ResourceBase, { preparation, last }: IncomingResponse, at: Date) {
+async function loadSamples(
+  sql: Sql,
+  resource: ResourceBase,
+  { preparation, last, unsent }: IncomingResponse,
+  at: Date,
+) {
   const sampled: Sampled[] = []
   let content = 0
   for (const [name, sample] of Object.entries(resource.samples ?? {})) {
     const rows = preparation.entities.flatMap((entity) => entity.samples?.[name] ?? [])
-    const appended = await appendSamples(sql, sample, rows, at)
+    const appended = await appendSamples(sql, sample, rows, at, {
+      leftOut: unsent?.dependents.samples.get(name) ?? new Set(),
+      unknown: unsent?.unknown.samples.get(name) ?? new Set(),
+    })
     sampled.push(appended)
     // The first response changes nothing.
     if (sample.isContent && last) content += appended.written
@@ -148,12 +161,15 @@ async function currentKeysAfter(sql: Sql, { history }: ResourceBase, { last, sco
 async function loadRoots(
   sql: Sql,
   { history }: ResourceBase,
-  { preparation, last, scope, extraction, guards: { accept = false } }: IncomingResponse,
+  { preparation, last, scope, unsent, extraction, guards: { accept = false } }: IncomingResponse,
   witness: Witness,
 ): Promise<Loaded & Omit<WithoutNew, 'roots'>> {
   const lastSeen = last ? new Date(last.observedAt) : null
   const before = preparation.repetition?.before
-  const all = { roots: rootsOf(preparation), seen: preparation.seen, isComplete: extraction.complete, accept }
+  const sent = rootsOf(preparation)
+  const leftOut = unsent && { ...unsent.dependents.root, fields: unsent.fields }
+  const whole = leftOut ? await carryUnsent(sql, history, leftOut, sent) : sent
+  const all = { roots: whole, seen: preparation.seen, isComplete: extraction.complete, accept }
   // What the first response shows was there before.
   const { roots, ...withheld } =
     history.corroboratesNew && last
@@ -209,7 +225,7 @@ async function loadRelated(
   withdrawn: Withdrawn[]
   volatile: readonly string[]
 }> {
-  const { preparation, guards, scope } = response
+  const { preparation, guards, scope, unsent } = response
   const withdrawn: Withdrawn[] = []
   const volatile: string[] = []
   let written = 0
@@ -217,7 +233,9 @@ async function loadRelated(
   const guarded: GuardAction[] = []
   const lacking: Lacking[] = []
   for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
-    const found = preparation.entities.flatMap((entity) => entity.relatedEntities[name] ?? [])
+    const came = preparation.entities.flatMap((entity) => entity.relatedEntities[name] ?? [])
+    const leftOut = unsent?.dependents.related.get(name)
+    const found = leftOut ? await carryUnsent(sql, history, leftOut, came) : came
     const witness = { ...ofRoot, resource: `${resource.name}/${name}` }
     const believed = await believedOf(sql, witness, history, found, response)
     const { entities } = believed
@@ -245,7 +263,7 @@ async function loadRelated(
     // What is in quarantine was there.
     const kept = preparation.quarantined.flatMap(({ key }) => key ?? [])
     const isComplete = kept.length === preparation.quarantined.length
-    const seen = new Set([...entities.map((entity) => entity.key), ...kept])
+    const seen = new Set([...came.map((entity) => entity.key), ...kept])
     for (const root of preparation.entities) {
       if (root.incomplete?.includes(name)) continue
       const missing = await findMissingKeys(sql, witness, { history, seen, scope: root.key, isComplete })

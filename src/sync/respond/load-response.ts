@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import type { ResourceBase } from '../declare/resource.ts'
-import { hasClaims, type Witness } from '../evidence/claims.ts'
+import type { Witness } from '../evidence/claims.ts'
 import { copySecondsOf } from '../evidence/policies.ts'
 import { type Counts, noCounts, type RunStatus } from '../ledger/ledger.ts'
 import { sha256 } from '../normalize/hash.ts'
@@ -12,6 +12,7 @@ import { averageAgain } from './averages.ts'
 import { ignoredActions, walkActions } from './guard-actions.ts'
 import { loadAccepted } from './load-accepted.ts'
 import { countedOf } from './pending-versions.ts'
+import { judgeUnsent, type KnownFields, readEvidence } from './unsent-fields.ts'
 import { type Validation, validateResponse } from './validate-response.ts'
 import type { IncomingResponse } from './validate-snapshot.ts'
 
@@ -40,7 +41,7 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   const { quarantined, seen } = preparation
   const records = seen.size + quarantined.filter(({ key }) => key === undefined).length
   const contentHash = fingerprintOf(extraction, preparation)
-  const witness = await witnessOf(sql, resource, incoming)
+  const { witness, known } = await witnessOf(sql, resource, incoming)
   const validation = await validateResponse(sql, resource, incoming, witness, { records, contentHash })
   const { status, reason, normalized } = validation
   const guarded = [...(extraction.dating ?? []), ...validation.guarded]
@@ -51,7 +52,13 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
     const hidden = await hiddenIn(sql, resource, validation.response)
     return { ...base, hidden, status, reason, rejected: 1, guarded }
   }
-  const { hash, awaitsAbsences, ...accepted } = await loadUnlessKnown(sql, resource, validation, witness, contentHash)
+  const isNewer = incoming.last === undefined || extraction.observedFrom > incoming.last.observedAt
+  const unsent = await judgeUnsent(sql, resource, validation.response, witness, known, {
+    isNewer,
+    isSame: status === 'unchanged',
+  })
+  const judged = { ...validation, response: { ...validation.response, ...(unsent ? { unsent } : {}) } }
+  const { hash, awaitsAbsences, ...accepted } = await loadUnlessKnown(sql, resource, judged, witness, contentHash)
   if (scope !== undefined) await averageAgain(sql, resource, new Date(extraction.observedAt))
   preparation.repetition?.remember({ contentHash: hash, entities: new Set(rootsOf(preparation)) })
   const actions = [...walkActions(extraction, records), ...guarded, ...accepted.guarded]
@@ -72,13 +79,14 @@ async function witnessOf(
   sql: Sql,
   resource: ResourceBase,
   { extraction, receivedAt, runId, guards, scope }: IncomingResponse,
-): Promise<Witness> {
+): Promise<{ readonly witness: Witness; readonly known: KnownFields }> {
   const at = new Date(extraction.observedAt)
   const { name } = resource
   const cacheSeconds = copySecondsOf(resource, extraction)
   const shrunkenHours = Math.min(guards.shrunkenHours ?? 6, resource.shrunkenHours ?? Number.POSITIVE_INFINITY)
   const of = { resource: name, cacheSeconds, at, receivedAt: new Date(receivedAt), runId }
-  return { ...of, guards: { ...guards, shrunkenHours }, hasClaims: await hasClaims(sql, countedOf(resource), scope) }
+  const { hasClaims, ...known } = await readEvidence(sql, name, countedOf(resource), scope)
+  return { witness: { ...of, guards: { ...guards, shrunkenHours }, hasClaims }, known }
 }
 
 /** Loads a response that is accepted; one that is the same as the last one changes nothing. */
@@ -95,7 +103,7 @@ async function loadUnlessKnown(
   const { hidden, isNews, eraseHidden, ...privacy } = await applyPrivacyRules(sql, resource, response)
   // Only a response that is newer in all its pages is another one, and then it counts for what is pending.
   const isEvidence = witness.hasClaims && !(last && extraction.observedFrom <= last.observedAt)
-  if (verdict === 'unchanged' && !isNews && !isEvidence) {
+  if (verdict === 'unchanged' && !isNews && !isEvidence && response.unsent === undefined) {
     const currentKeys = last?.currentKeys ?? null
     const known = { unchanged: rootsOf(preparation).length, currentKeys, awaitsAbsences: false, ...privacy }
     return { ...known, status: statusOf('unchanged'), reason: partial, hidden, hash: contentHash }
@@ -114,8 +122,9 @@ async function loadUnlessKnown(
   }
 }
 
-function partialReason({ extraction, preparation }: IncomingResponse): string | null {
+function partialReason({ extraction, preparation, unsent }: IncomingResponse): string | null {
   const { length } = preparation.quarantined
+  if (unsent?.reason) return unsent.reason
   if (length > 0) return `${length} records could not be understood; see sync.quarantine`
   if (extraction.lacks !== undefined) return `${extraction.lacks} (${preparation.came} records came)`
   if (extraction.complete) return null

@@ -3,6 +3,13 @@ import type { Row, SampleTable } from '../declare/resource.ts'
 import { bulkTable } from '../sql/bulk-table.ts'
 import type { Fall } from './guard-actions.ts'
 
+/** Columns of samples, by property name, of which a response does not say anything. */
+interface LeftOutColumns {
+  readonly leftOut?: ReadonlySet<string>
+  /** Those that enough responses left out: they are NULL; the others stay. */
+  readonly unknown?: ReadonlySet<string>
+}
+
 export interface Sampled extends Fall {
   /** Samples that differed from the latest of their key. */
   readonly written: number
@@ -16,7 +23,13 @@ export interface Sampled extends Fall {
  * It looks for the latest up to the response's own instant: so Postgres reads the newest month first, and the others only
  * where that has none.
  */
-export async function appendSamples(sql: Sql, sample: SampleTable, rows: readonly Row[], at: Date): Promise<Sampled> {
+export async function appendSamples(
+  sql: Sql,
+  sample: SampleTable,
+  rows: readonly Row[],
+  at: Date,
+  { leftOut = new Set(), unknown = new Set() }: LeftOutColumns = {},
+): Promise<Sampled> {
   if (rows.length === 0) return { written: 0, above: 0, fell: 0 }
   const { name, columns } = bulkTable(sample.table)
   const measured = [...columns].filter(([property]) => property !== 'observedAt')
@@ -26,8 +39,15 @@ export async function appendSamples(sql: Sql, sample: SampleTable, rows: readonl
   const values = namesOf((property) => !sample.key.includes(property))
   const counters = namesOf((property) => sample.counters?.includes(property) === true)
   const names = namesOf(() => true).join(', ')
+  const among = (properties: ReadonlySet<string>) =>
+    new Set(measured.flatMap(([property, { name, notNull }]) => (properties.has(property) && !notNull ? [name] : [])))
+  const [left, empty] = [among(leftOut), among(unknown)]
   const record = (row: Row) =>
-    Object.fromEntries(measured.map(([property, column]) => [column.name, row[property] ?? null]))
+    Object.fromEntries(
+      measured.map(([property, column]) => [column.name, left.has(column.name) ? null : (row[property] ?? null)]),
+    )
+  // One response alone shows nothing of what it lacks: it stays.
+  const sentAs = (column: string) => (left.has(column) && !empty.has(column) ? `"latest ${column}"` : column)
   const counted = (when: (counter: string) => string) =>
     counters.map((counter) => `count(*) filter (where ${when(counter)})`).join(' + ') || '0'
   const [sampled] = await sql.query<{ written: number; above: number; fell: number }>(
@@ -40,9 +60,11 @@ export async function appendSamples(sql: Sql, sample: SampleTable, rows: readonl
                              order by sample.observed_at desc limit 1) latest on true),
      written as (
        insert into ${name} (${names}, observed_at)
-       select ${names}, $2::timestamptz from compared
+       select ${namesOf(() => true)
+         .map(sentAs)
+         .join(', ')}, $2::timestamptz from compared
         where "latest at" is null
-           or (${values.map((column) => `"latest ${column}"`).join(', ')}) is distinct from (${values.join(', ')})
+           or (${values.map((column) => `"latest ${column}"`).join(', ')}) is distinct from (${values.map(sentAs).join(', ')})
        on conflict do nothing
        returning 1)
      select (select count(*) from written)::int as written,

@@ -19,6 +19,8 @@ type Found = Novelty & { readonly key: string }
 interface LoadedResponse {
   readonly preparation: Preparation
   readonly loaded: Loaded
+  /** Fields that are not sent since then, and those that are sent again. */
+  readonly unsent: { readonly begun: readonly string[]; readonly ended: readonly string[] }
   /** Paths of unknown fields that are volatile since then. */
   readonly volatile: readonly string[]
   /** Whether it holds all of the resource, and not only one key of a worklist. */
@@ -33,12 +35,14 @@ export async function recordDrift(
   sql: Sql,
   resource: ResourceBase,
   found: Parameters<typeof appendDrift>[1],
-  { preparation, loaded, isWhole, volatile }: LoadedResponse,
+  { preparation, loaded, isWhole, volatile, unsent }: LoadedResponse,
 ): ReturnType<typeof appendDrift> {
   const { entities } = preparation
   // What came with an unchanged record may be new all the same.
   const fresh = resource.relatedHistories ? entities : [...loaded.inserted, ...loaded.changed.map((one) => one.entity)]
   const novelties = [...noveltiesOf(resource, fresh), ...misfits(preparation)]
+  for (const path of unsent.begun) novelties.push(missing(path, ''))
+  for (const path of unsent.ended) novelties.push({ ...missing(path, ''), kind: 'returned_field' })
   for (const path of volatile) novelties.push({ kind: 'volatile_field', path, member: '', example: null, key: '' })
   if (isWhole)
     for (const lost of [lossesOf(entities, loaded.changed), vanishedUnknown(resource, entities, loaded.changed)])
@@ -171,6 +175,8 @@ async function findReturned(sql: Sql, resource: string, preparation: Preparation
   return gone.flatMap(({ path, key, kind }) => {
     const entity = entities.get(key)
     // A response that was of another shape as a whole has no key: any that can be read is its return.
+    // A field that the resource does not send has no key: that it is sent again is judged by all records.
+    if (key === '' && path !== '') return []
     const isBack =
       key === ''
         ? entities.size > 0

@@ -1,4 +1,5 @@
 import type { Guards } from '../evidence/policies.ts'
+import type { UnsentFields } from '../normalize/dependents.ts'
 import type { Preparation } from '../normalize/prepare.ts'
 import type { PrivacyInput } from '../privacy/privacy.ts'
 
@@ -84,6 +85,8 @@ export interface IncomingResponse extends ReceivedResponse {
   readonly preparation: Preparation
   /** It has far fewer records than it should, but others agree: it is loaded, and what it lacks ends only after hours. */
   readonly isShrunken?: boolean
+  /** Fields that it lacks although most records had them, and what follows from them. */
+  readonly unsent?: UnsentFields
 }
 
 /** A response whose records may not have been parsed. */

@@ -214,7 +214,7 @@ export function rejectKeys(summary: RunSummary, keys: number, rejection: GuardAc
 /** The status of a run that nothing ended early. */
 export function statusOf({ counts, statuses, missed, rejection }: RunSummary): RunStatus {
   if (rejection) return 'rejected'
-  if (counts.rejected + counts.quarantined + missed > 0) return 'partial'
+  if (counts.rejected + counts.quarantined + missed > 0 || statuses.has('partial')) return 'partial'
   if (counts.inserted + counts.changed + counts.closed + counts.events > 0) return 'ok'
   return statuses.size === 1 && statuses.has('stale') ? 'stale' : 'unchanged'
 }

@@ -9,7 +9,7 @@ export const claim = syncTable(
   {
     resource: text('The resource, or the resource and one of its histories, separated by a slash.').notNull(),
     kind: text(
-      'missing, older, resumed, shown, returned, shrunken, flawed, skipped, empty place, unlisted, volatile, joined, rank or appeared: what is claimed. How many responses it takes is documented for each.',
+      'missing, older, resumed, shown, returned, shrunken, flawed, skipped, empty place, unlisted, volatile, joined, rank, appeared or unsent: what is claimed. How many responses it takes is documented for each.',
     ).notNull(),
     subject: text(
       'What the claim is about: natural key of the entity; several columns are joined by a slash. Empty: the whole response.',

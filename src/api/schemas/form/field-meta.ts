@@ -37,6 +37,11 @@ export function hiddenBy<Schema extends z.ZodType>(rule: PrivacyRule, schema: Sc
   return field
 }
 
+/** Whether a privacy rule hides a field. */
+export function isHideable(schema: z.core.$ZodType): boolean {
+  return fieldMeta.get(schema as z.ZodType)?.hiddenBy !== undefined
+}
+
 /** The names of the fields that each privacy rule hides. */
 export function fieldsByRule({ shape }: z.ZodObject): Readonly<Record<string, readonly string[]>> {
   const rules: Record<string, string[]> = {}

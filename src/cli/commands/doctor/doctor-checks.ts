@@ -14,7 +14,7 @@ import { readReplication, type Slot } from '../../../db/server/replication.ts'
 import { loadDuckDb } from '../../../lake/duckdb.ts'
 import { lakeState } from '../../../lake/index-file.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
-import { readDatingRemarks } from '../../../sync/overview/overview.ts'
+import { readDatingRemarks, readUnsent } from '../../../sync/overview/overview.ts'
 import { dateByClocks } from '../../../sync/respond/clocks.ts'
 import { periodSeconds } from '../../../sync/schedule/ticker.ts'
 import { bytesText, durationText } from '../../output/units.ts'
@@ -120,6 +120,17 @@ export async function checkDating(db: Database, now: number): Promise<Finding[]>
   const more = remarks.length > 1 ? ` (and ${remarks.length - 1} more; see wynnsync status)` : ''
   const todo = 'see docs/explanation/clocks.md'
   return [{ check: 'dating', verdict: 'warning', seen: `${first.resource}: ${first.reason}${more}`, todo }]
+}
+
+/** Fields that the API sends no more; nothing where it sends all. */
+export async function checkFields(db: Database, now: number): Promise<Finding[]> {
+  const fields = (await readUnsent(db, new Date(now))).filter(({ untilAt }) => untilAt === null)
+  const [first] = fields
+  if (!first) return []
+  const more = fields.length > 1 ? ` (and ${fields.length - 1} more; see wynnsync status)` : ''
+  const todo = 'what it says is unknown since then; a newer version of this program may know another name of it'
+  const seen = `${first.resource}: ${first.field} is not sent since ${first.fromAt.toISOString()}${more}`
+  return [{ check: 'fields', verdict: 'warning', seen, todo }]
 }
 
 function checkHeaders({ rateLimit, expiresAt }: ApiResponse<unknown>): Finding {

@@ -12,6 +12,7 @@ import {
   readGaps,
   readSizes,
   readTiers,
+  readUnsent,
 } from '../../../sync/overview/overview.ts'
 import { readFreshness, readKeyCounts, readStates } from '../../../sync/overview/recent-runs.ts'
 import { readPendingRestrictions } from '../../../sync/privacy/restrictions/restrictions.ts'
@@ -56,6 +57,7 @@ export async function readOverview(
     budgets: (await readBudgets(db, now)).map((budget) => ({ ...budget, who: whoIs(budget.account, credentials) })),
     gaps: await readGaps(db, yesterday, 5),
     clocks: await readDatingRemarks(db, now, 24),
+    unsent: await readUnsent(db, yesterday),
     failures: await readFailures(db, yesterday, 5),
     restrictions: await readPendingRestrictions(db),
     size: await readSizes(db, 5),

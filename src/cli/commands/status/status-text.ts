@@ -95,6 +95,7 @@ function sections(overview: Overview, now: number): readonly Section[] {
         'what was seen and done': shortened(remark.reason, 120),
       })),
     },
+    unsentSection(overview, now),
     pendingSection(overview, now),
     {
       title: 'Hidden, and pending until another response confirms it',
@@ -150,6 +151,19 @@ function sections(overview: Overview, now: number): readonly Section[] {
       rows: locks.map((lock) => ({ ...lock, lock: lock.name, process: lock.pid, since: ago(lock.since, now) })),
     },
   ]
+}
+
+function unsentSection({ unsent }: Overview, now: number): Section {
+  return {
+    title: 'Fields that are not sent, or were not in the last day: what they say is unknown for that time',
+    columns: ['resource', 'field', 'last sent', 'until'],
+    rows: unsent.map(({ resource, field, lastSentAt, untilAt }) => ({
+      resource,
+      field,
+      'last sent': ago(lastSentAt, now),
+      until: untilAt ? ago(untilAt, now) : 'now',
+    })),
+  }
 }
 
 /** Redactions and tombstones that wait for a second response. */

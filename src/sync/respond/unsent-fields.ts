@@ -1,0 +1,201 @@
+import type { Sql } from '../../db/database.ts'
+import type { ResourceBase } from '../declare/resource.ts'
+import { corroborate, forgetClaims, hasClaimsSql, type Witness } from '../evidence/claims.ts'
+import { dependentsOf, type UnsentFields } from '../normalize/dependents.ts'
+import type { FieldCount } from '../normalize/prepare.ts'
+import { accepted } from '../sql/accepted.ts'
+import type { IncomingResponse } from './validate-snapshot.ts'
+
+/*
+ * A field that most records had and that a response lacks is unknown: neither 0 nor as before. What follows from it is left as it is;
+ * once enough responses agree, a row of sync.unsent says from when on the field is not sent.
+ */
+
+export const noneUnsent: Pick<UnsentFields, 'begun' | 'ended'> = { begun: [], ended: [] }
+
+/** What is known of the fields of a resource. */
+export interface KnownFields {
+  readonly presence: readonly (FieldCount & { readonly at: string })[]
+  /** Fields that are not sent. */
+  readonly open: readonly FieldCount[]
+  /** Fields that responses lacked, not yet confirmed. */
+  readonly pending: readonly string[]
+}
+
+/** Whether claims about a resource are pending, and what is known of its fields; in one statement. @param scope key of a worklist */
+export async function readEvidence(
+  sql: Sql,
+  resource: string,
+  counted: readonly string[],
+  scope: string | undefined,
+): Promise<KnownFields & { readonly hasClaims: boolean }> {
+  const [row] = await sql.query<KnownFields & { hasClaims: boolean }>(
+    `select ${hasClaimsSql('$2', scope === undefined ? undefined : '$3')} as "hasClaims",
+            (select coalesce(jsonb_agg(jsonb_build_object('field', field, 'had', had, 'of', out_of, 'at', observed_at)), '[]')
+               from sync.presence where resource = $1) as presence,
+            (select coalesce(jsonb_agg(jsonb_build_object('field', field, 'had', had, 'of', out_of)), '[]')
+               from sync.unsent where resource = $1 and until_at is null) as open,
+            (select coalesce(jsonb_agg(subject), '[]') from sync.claim where resource = $1 and kind = 'unsent') as pending`,
+    scope === undefined ? [resource, counted] : [resource, counted, scope],
+  )
+  return row ?? { hasClaims: false, presence: [], open: [], pending: [] }
+}
+
+/** Of so few records, all must lack a field. */
+const FEW = 5
+/** From which share on nearly all records have a field, and most. */
+const NEARLY_ALL = 0.9
+const MOST = 0.5
+/** Of one key of a worklist, which says little of the others. */
+const NEARLY_ALL_KEYS = 0.95
+/** So many of its records tell that a field that only most have is lacking. */
+const MANY_OF_KEY = 20
+
+/** Whether records lack a field that most had. */
+function isLacking(now: FieldCount, before: FieldCount, isOneKey: boolean): boolean {
+  const share = before.had / before.of
+  if (now.of < FEW) return now.had === 0 && share >= (isOneKey ? NEARLY_ALL_KEYS : NEARLY_ALL)
+  if (share >= NEARLY_ALL) return now.had <= 0.5 * share * now.of
+  return share >= MOST && now.had <= 0.1 * share * now.of && (!isOneKey || now.of >= MANY_OF_KEY)
+}
+
+/** The records of a worklist that are counted for each field; after them a share is known. */
+const COUNTED_OF_KEYS = 50
+/** By which difference the share of a field is another one. */
+const ANOTHER_SHARE = 0.02
+
+/**
+ * Judges which fields a response lacks: claims it, confirms it, ends what is sent again, and counts what it has.
+ * @param isNewer it is newer than the last accepted response
+ * @param isSame it has the content of that one: the same response twice counts once
+ */
+export async function judgeUnsent(
+  sql: Sql,
+  resource: ResourceBase,
+  { preparation, scope, guards }: IncomingResponse,
+  witness: Witness,
+  known: KnownFields,
+  { isNewer, isSame }: { readonly isNewer: boolean; readonly isSame: boolean },
+): Promise<UnsentFields | undefined> {
+  const { presence: counts = [], examples = [] } = preparation
+  if (counts.length === 0 || known.presence.some(({ at }) => Date.parse(at) > witness.at.getTime())) return undefined
+  const isOneKey = scope !== undefined
+  const before = new Map(known.presence.map((one) => [one.field, one]))
+  const open = new Map(known.open.map((one) => [one.field, one]))
+  const lacking = counts.filter((now) => {
+    const base = open.get(now.field) ?? before.get(now.field)
+    // A list that few records lack may be empty.
+    const isEmpty = now.of < FEW && resource.sent?.isList(now.field) === true
+    return base !== undefined && base.of > 0 && !isEmpty && isLacking(now, base, isOneKey)
+  })
+  const isMissing = new Set(lacking.map(({ field }) => field))
+  const isBack = counts.filter(({ field }) => !isMissing.has(field))
+  const begun: string[] = []
+  const ended = isNewer ? isBack.flatMap(({ field, had }) => (open.has(field) && had > 0 ? [field] : [])) : []
+  // That it was missing is noted at once, and so is its return.
+  const back = isBack.flatMap(({ field, had }) => (known.pending.includes(field) && had > 0 ? [field] : []))
+  if (isNewer) {
+    await endSpans(sql, witness, ended)
+    const over = isBack.flatMap(({ field }) => (known.pending.includes(field) ? [{ subject: field, value: '' }] : []))
+    await forgetClaims(sql, resource.name, 'unsent', over)
+    const claims = lacking.flatMap(({ field }) => (open.has(field) || guards.accept ? [] : [{ subject: field }]))
+    const { confirmed } = await corroborate(sql, witness, 'unsent', claims)
+    for (const { subject } of confirmed) begun.push(subject)
+    await beginSpans(sql, witness, confirmed, before, scope)
+    if (!isSame) await countPresence(sql, witness, guards.accept ? counts : isBack, before, isOneKey)
+  }
+  const fields = lacking.map(({ field }) => field)
+  if ((fields.length === 0 && ended.length + back.length === 0) || guards.accept) return undefined
+  const confirmed = fields.filter((field) => open.has(field) || begun.includes(field))
+  const isSure = (now: FieldCount) => !isOneKey || now.of >= FEW || open.has(now.field) || begun.includes(now.field)
+  const sure = lacking.filter(isSure)
+  const named = sure.slice(0, 3)
+  return {
+    fields,
+    dependents: dependentsOf(resource, examples, fields, witness.at.getTime()),
+    unknown: dependentsOf(resource, examples, confirmed, witness.at.getTime()),
+    begun: [
+      ...begun,
+      ...(isOneKey ? [] : sure).flatMap(({ field, of }) =>
+        of < FEW || open.has(field) || begun.includes(field) ? [] : [field],
+      ),
+    ],
+    ended: [...ended, ...(isOneKey ? [] : back)],
+    reason:
+      named.length === 0
+        ? null
+        : named
+            .map(({ field, had, of }) => {
+              const base = open.get(field) ?? before.get(field)
+              return `${of - had} of ${of} records lack ${field}, which ${base?.had} of ${base?.of} had`
+            })
+            .join('; ') + (lacking.length > named.length ? `; and ${lacking.length - named.length} fields more` : ''),
+  }
+}
+
+async function endSpans(sql: Sql, { resource, at, receivedAt }: Witness, fields: readonly string[]): Promise<void> {
+  if (fields.length === 0) return
+  await sql.query(
+    `update sync.unsent set until_at = greatest($3, from_at), received_until = $4
+      where resource = $1 and until_at is null and field = any($2::text[])`,
+    [resource, fields, at, receivedAt],
+  )
+}
+
+async function beginSpans(
+  sql: Sql,
+  { resource, runId, receivedAt }: Witness,
+  confirmed: readonly { readonly subject: string; readonly firstAt: Date }[],
+  before: ReadonlyMap<string, FieldCount>,
+  key: string | undefined,
+): Promise<void> {
+  if (confirmed.length === 0) return
+  const responses =
+    key === undefined
+      ? `select max(observed_at) from sync.run where resource = $1 and ${accepted} and observed_at < begun.at`
+      : `select max(observed_at) from sync.observation where resource = $1 and ${accepted} and observed_at < begun.at`
+  await sql.query(
+    `insert into sync.unsent (resource, field, last_sent_at, from_at, received_from, had, out_of, run_id)
+     select $1, begun.field, coalesce((${responses}), begun.at), begun.at, $4, begun.had, begun.out_of, $5
+       from unnest($2::text[], $3::timestamptz[], $6::int[], $7::int[]) as begun(field, at, had, out_of)
+     on conflict do nothing`,
+    [
+      resource,
+      confirmed.map(({ subject }) => subject),
+      confirmed.map(({ firstAt }) => firstAt),
+      receivedAt,
+      runId,
+      confirmed.map(({ subject }) => before.get(subject)?.had ?? 0),
+      confirmed.map(({ subject }) => before.get(subject)?.of ?? 0),
+    ],
+  )
+}
+
+/** Keeps which share of the records has each field. In a resource of one response it is that of the latest with another share. */
+async function countPresence(
+  sql: Sql,
+  { resource, at }: Witness,
+  counts: readonly FieldCount[],
+  before: ReadonlyMap<string, FieldCount>,
+  isOneKey: boolean,
+): Promise<void> {
+  const share = ({ had, of }: FieldCount) => had / Math.max(1, of)
+  const counted = counts.flatMap((now) => {
+    if (now.of === 0) return []
+    const known = before.get(now.field)
+    if (!known) return [now]
+    if (!isOneKey) return Math.abs(share(now) - share(known)) > ANOTHER_SHARE ? [now] : []
+    // The API began to send it.
+    if (known.had === 0 && now.had > 0) return [now]
+    return known.of < COUNTED_OF_KEYS ? [{ ...now, had: known.had + now.had, of: known.of + now.of }] : []
+  })
+  if (counted.length === 0) return
+  const sorted = counted.toSorted((one, other) => (one.field < other.field ? -1 : 1))
+  await sql.query(
+    `insert into sync.presence (resource, field, had, out_of, observed_at)
+     select $1, field, had, out_of, $2 from unnest($3::text[], $4::int[], $5::int[]) as counted(field, had, out_of)
+     on conflict (resource, field) do update
+       set had = excluded.had, out_of = excluded.out_of, observed_at = greatest(presence.observed_at, excluded.observed_at)`,
+    [resource, at, sorted.map(({ field }) => field), sorted.map(({ had }) => had), sorted.map(({ of }) => of)],
+  )
+}

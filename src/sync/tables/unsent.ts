@@ -1,0 +1,46 @@
+import { primaryKey } from 'drizzle-orm/pg-core'
+import { instant, integer, text, uuid } from '../../db/columns.ts'
+import { namesPeople } from '../../db/naming.ts'
+import { syncTable } from '../../db/schemas.ts'
+
+export const presence = syncTable(
+  'presence',
+  'How many of the records of a resource have each field that the program knows: what later responses are compared with.',
+  {
+    resource: text('Name of the resource.').notNull(),
+    field: text('JSON pointer to the field; * stands for any element of a list and any key of a map.').notNull(),
+    had: integer('Records that had it, null included.').notNull(),
+    outOf: integer('Records that may have it, such as the entries of a list.').notNull(),
+    observedAt: instant('observed_at of the latest response that was counted.').notNull(),
+  },
+  (self) => [primaryKey({ name: 'presence_pkey', columns: [self.resource, self.field] })],
+)
+
+export const unsent = syncTable(
+  'unsent',
+  'When the API did not send a field that most records had before: what it says is unknown in that time, neither 0 nor as before.',
+  {
+    resource: text('Name of the resource.').notNull(),
+    field: text('JSON pointer to the field; * stands for any element of a list and any key of a map.').notNull(),
+    lastSentAt: instant(
+      'observed_at of the latest response before it that had the field: from then on it is unknown.',
+    ).notNull(),
+    fromAt: instant('observed_at of the first response that lacked it.').notNull(),
+    untilAt: instant('observed_at of the first response that had it again. NULL: it is not sent.'),
+    receivedFrom: instant('When the response that confirmed it was received, by the clock of this machine.').notNull(),
+    receivedUntil: instant(
+      'When the first response that had it again was received, by the clock of this machine. NULL: none was.',
+    ),
+    had: integer('Records that had it before, of those in out_of.').notNull(),
+    outOf: integer('Records that might have had it before.').notNull(),
+    runId: uuid('The run that confirmed it: run_id in sync.run.').notNull(),
+  },
+  (self) => [primaryKey({ name: 'unsent_pkey', columns: [self.resource, self.field, self.fromAt] })],
+)
+
+const words = 'a word of the program'
+
+export const unsentNaming = [
+  namesPeople(presence, {}, { [words]: ['resource', 'field'] }),
+  namesPeople(unsent, {}, { [words]: ['resource', 'field'], 'made by the program': ['runId'] }),
+]

@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest'
+import { items } from '../../src/resources/items/index.ts'
+import { seasons } from '../../src/resources/seasons/index.ts'
+import { territories } from '../../src/resources/territories/index.ts'
+import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
+import { kindsOfPart } from '../support/postgres.ts'
+import { item, worldOf } from '../support/world.ts'
+
+const names = Array.from({ length: 12 }, (_, nth) => `Place ${String(nth).padStart(2, '0')}`)
+const minute = (nth: number) => new Date(Date.UTC(2026, 5, 1, 10, nth)).toISOString().slice(11, 16)
+const without = (record: object, field: string) =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => name !== field))
+
+const resources = [{ type: 'ORE', generation: 10, baseGeneration: 5, stored: 3, limit: 9 }]
+const whole = (_name: string, nth: number): object =>
+  place('a', '08:00', { hq: nth === 0, treasury: 'LOW', defences: 'HIGH', links: ['X'], resources })
+
+describe.each(kindsOfPart)('a field that is sent no more, in the %s database,', (kind) => {
+  const world = worldOf(kind)
+  const { sync, rows } = world
+  const map = (made: (record: object, name: string) => object) =>
+    Object.fromEntries(names.map((name, nth) => [name, made(whole(name, nth), name)]))
+  const spans = () => rows('select resource, field, last_sent_at, from_at, until_at from sync.unsent order by 1, 2, 4')
+  const game = async () => {
+    const counts = await world.rowCounts()
+    return Object.fromEntries(Object.entries(counts).filter(([name]) => name.startsWith('game.')))
+  }
+
+  test.each(['guild', 'acquired', 'hq', 'treasury', 'links', 'location', 'resources'])(
+    '%s of all territories is unknown: no row comes of it, and it is a span from the second response on',
+    async (field) => {
+      for (const nth of [0, 1])
+        expect(
+          await sync(
+            territories,
+            map((one) => one),
+            minute(nth),
+          ),
+        ).not.toMatchObject({ status: 'partial' })
+      const before = await game()
+      const lacking = map((one) => without(one, field))
+      expect(await sync(territories, lacking, minute(2))).toMatchObject({ status: 'partial', changed: 0, events: 0 })
+      expect(await spans()).toEqual([])
+      expect(await sync(territories, lacking, minute(3))).toMatchObject({ status: 'partial', changed: 0, events: 0 })
+      expect(await spans()).toEqual([['territories', `/${field}`, '10:01', '10:02', null]])
+      expect(await rows('select kind, path from sync.drift')).toEqual([['missing_field', `/${field}`]])
+      for (let nth = 4; nth < 40; nth++) await sync(territories, lacking, minute(nth))
+      expect(await game()).toEqual(before)
+      expect(
+        await sync(
+          territories,
+          map((one) => one),
+          minute(40),
+        ),
+      ).toMatchObject({ status: 'unchanged' })
+      expect(await game()).toEqual(before)
+      expect(await spans()).toEqual([['territories', `/${field}`, '10:01', '10:02', '10:40']])
+      expect(await rows('select kind, path from sync.drift order by 1')).toEqual([
+        ['missing_field', `/${field}`],
+        ['returned_field', `/${field}`],
+      ])
+    },
+  )
+
+  test('leaves other fields as they are sent', async () => {
+    await sync(
+      territories,
+      map((one) => one),
+      '10:00',
+    )
+    for (const nth of [1, 2]) {
+      const defences = nth === 1 ? 'LOW' : 'MEDIUM'
+      await sync(
+        territories,
+        map((one) => ({ ...without(one, 'hq'), defences })),
+        minute(nth),
+      )
+    }
+    expect(
+      await rows(
+        `select is_hq, treasury, defences from game.territory where territory = 'Place 00' order by valid_from`,
+      ),
+    ).toEqual([
+      [true, 'LOW', 'HIGH'],
+      [true, 'LOW', 'LOW'],
+      [true, 'LOW', 'MEDIUM'],
+    ])
+    expect(await rows(`select count(*)::int from game.territory_link where territory = 'Place 00'`)).toEqual([[3]])
+  })
+
+  test('is not one that is null for all, as after a reset of the map', async () => {
+    await sync(
+      territories,
+      map((one) => one),
+      '10:00',
+    )
+    for (const nth of [1, 2, 3])
+      await sync(
+        territories,
+        map((one) => ({ ...one, guild: null, acquired: null })),
+        minute(nth),
+      )
+    expect(await spans()).toEqual([])
+    expect(
+      await rows(`select count(*)::int from game.territory_hold where valid_until = 'infinity' and guild_uuid is null`),
+    ).toEqual([[12]])
+  })
+
+  test('is also one that has another type or another name', async () => {
+    await sync(
+      territories,
+      map((one) => one),
+      '10:00',
+    )
+    const before = await game()
+    for (const nth of [1, 2, 3]) {
+      const odd = map((one) => ({ ...without(one, 'hq'), headquarters: false, treasury: 7 }))
+      await sync(territories, odd, minute(nth))
+    }
+    expect((await spans()).map(([, field]) => field)).toEqual(['/hq', '/treasury'])
+    expect(
+      await rows(
+        `select is_hq, treasury from game.territory where territory = 'Place 00' and valid_until = 'infinity'`,
+      ),
+    ).toEqual([[true, 'LOW']])
+    expect((await game())['game.territory_hold']).toBe(before['game.territory_hold'])
+  })
+
+  test('is no span where one response has it again, and may never have been sent by most', async () => {
+    const some = (name: string) => (names.indexOf(name) < 4 ? { treasury: 'LOW' } : {})
+    for (let nth = 0; nth < 8; nth++)
+      await sync(
+        territories,
+        map((one, name) =>
+          nth % 2 === 0 ? { ...without(one, 'treasury'), ...some(name) } : without(without(one, 'treasury'), 'hq'),
+        ),
+        minute(nth),
+      )
+    expect(await spans()).toEqual([])
+  })
+
+  test('of items makes no version and no row of item_change', async () => {
+    const all = (fields: object) =>
+      names.map((name) => item(name, { tier: 'rare', requirements: { level: 3 }, ...fields }))
+    await sync(items, all({}), '10:00')
+    const before = await game()
+    const lacking = names.map((name) => item(name, { requirements: { level: 3 } }))
+    for (const hour of ['11:00', '12:00', '13:00'])
+      expect(await sync(items, lacking, hour)).toMatchObject({ status: 'partial', changed: 0 })
+    expect(await game()).toEqual(before)
+    expect((await spans()).map(([, field]) => field)).toEqual(['/tier'])
+    await sync(items, all({ tier: 'mythic' }), '14:00')
+    expect(await rows(`select distinct old_value, new_value from game.field_change`)).toEqual([['rare', 'mythic']])
+  })
+
+  test('of a resource with a single record is a span too', async () => {
+    const season = {
+      initDate: '2026-05-01T23:01:00Z',
+      srPerWar: 80,
+      ratingRewards: [],
+      leaderboardRewards: [],
+      endDate: '2026-06-20T04:01:00Z',
+    }
+    await sync(seasons, { 31: season }, '10:00')
+    for (const hour of ['11:00', '12:00', '13:00']) await sync(seasons, { 31: without(season, 'srPerWar') }, hour)
+    expect((await spans()).map(([, field]) => field)).toEqual(['/srPerWar'])
+    expect(await rows('select sr_per_war from game.season')).toEqual([[80]])
+  })
+
+  test('of guilds and members is unknown: neither 0 nor exact', async () => {
+    const guild = (letter: string, contributed: number, fields: object = {}) =>
+      guildBody(
+        letter,
+        Object.fromEntries(
+          Array.from({ length: 6 }, (_, nth) => [
+            nth + 1,
+            { rank: nth === 0 ? 'owner' : 'recruit', contributed, online: true },
+          ]),
+        ),
+        { level: 10, wars: 5, online: 6, ...fields },
+      )
+    const lacking = (letter: string) =>
+      JSON.parse(JSON.stringify(guild(letter, 0)), (key, value) =>
+        ['contributed', 'wars'].includes(key) || (key === 'online' && typeof value === 'boolean') ? undefined : value,
+      ) as object
+    for (const [nth, time] of ['10:00', '10:10', '10:20'].entries())
+      await syncGuild(world, guild('a', 1000 * nth), time)
+    const before = await game()
+    for (let nth = 0; nth < 6; nth++)
+      expect(await syncGuild(world, lacking('a'), minute(30 + 5 * nth))).toMatchObject({ status: 'partial', events: 0 })
+    expect((await spans()).map(([, field]) => field)).toEqual([
+      '/members/*/*/contributed',
+      '/members/*/*/online',
+      '/wars',
+    ])
+    expect((await game())['game.member_counter']).toBe(before['game.member_counter'])
+    expect(
+      await rows('select wars, online, online_listed from game.guild_sample order by observed_at desc limit 1'),
+    ).toEqual([[null, 6, null]])
+    const contribution = (from: string, to: string) =>
+      rows(
+        `select distinct contributed, quality from analytics.member_contribution('${guildId('a')}', '2026-06-01 ${from}Z', '2026-06-01 ${to}Z')`,
+      )
+    expect(await contribution('10:26', '11:00')).toEqual([[null, 'unknown']])
+    expect(await contribution('09:00', '10:21')).toEqual([[2000, 'partial']])
+    await syncGuild(world, guild('a', 9000), '12:00')
+    expect(await contribution('10:15', '12:01')).toEqual([[8000, 'partial']])
+    expect(await contribution('12:05', '12:30')).not.toEqual([['0', 'exact']])
+    expect((await spans()).every(([, , , , until]) => until === '12:00')).toBe(true)
+    void playerId
+  })
+})
