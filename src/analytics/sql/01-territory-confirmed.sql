@@ -13,6 +13,6 @@ return greatest(territory_confirmed_until.observed_at,
                 (select run.observed_at from sync.run
                   where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial')
                     and run.observed_at < territory_confirmed_until.ended_at
-                  order by run.observed_at desc limit 1));
+                  order by run.observed_at desc nulls last limit 1));
 comment on function analytics.territory_confirmed_until(timestamptz, timestamptz) is
 'The last response that showed a hold. Arguments: observed_at, the first that did; ended_at, the first that showed something else.';

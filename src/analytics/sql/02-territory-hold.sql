@@ -4,9 +4,25 @@ select hold.territory, hold.guild_uuid, hold.guild_name, hold.guild_prefix, hold
        coalesce(nullif(hold.valid_until, 'infinity'), seen.observed_at, hold.observed_at) - hold.valid_from as held_for,
        hold.valid_until = 'infinity' as is_current,
        hold.acquired, hold.observed_at,
-       analytics.territory_confirmed_until(hold.observed_at, analytics.territory_end_seen(hold.territory, hold.valid_until)) as confirmed_until,
-       analytics.territory_confirmed_until(hold.observed_at, analytics.territory_end_seen(hold.territory, hold.valid_until))
-         - hold.valid_from as confirmed_for
+       -- Written out: a function would be called for each row.
+       greatest(hold.observed_at, (
+         select latest.observed_at
+           from (select coalesce((select next.observed_at from game.territory_hold next
+                                   where next.territory = hold.territory and next.valid_from = hold.valid_until),
+                                 hold.valid_until) as at offset 0) ended
+          cross join lateral (select run.observed_at from sync.run
+                               where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial')
+                                 and run.observed_at < ended.at
+                               order by run.observed_at desc nulls last limit 1) latest)) as confirmed_until,
+       greatest(hold.observed_at, (
+         select latest.observed_at
+           from (select coalesce((select next.observed_at from game.territory_hold next
+                                   where next.territory = hold.territory and next.valid_from = hold.valid_until),
+                                 hold.valid_until) as at offset 0) ended
+          cross join lateral (select run.observed_at from sync.run
+                               where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial')
+                                 and run.observed_at < ended.at
+                               order by run.observed_at desc nulls last limit 1) latest)) - hold.valid_from as confirmed_for
   from game.territory_hold hold
  cross join (select max(observed_at) as observed_at from sync.run
               where resource = 'territories' and status in ('ok', 'unchanged', 'partial')) seen
