@@ -20,7 +20,8 @@ const given: Readonly<Record<string, string>> = {
   ...{ guild: guildId('a'), player: '00000000-0000-4000-8000-000000000001', territory: 'Oak', resource: 'territories' },
   ...{ counter: 'contributed', type: 'guildLevel', entity: guildId('a'), step: '1 day', season: '1', rank: 'chief' },
   ...{ is_since_joining: 'true', internal_name: 'bow', material: 'Bow', changes: '100', since: '2026-05-01T00:00Z' },
-  ...{ at: '2026-06-01T20:00Z', origin: '2026-05-01T00:00Z' },
+  ...{ at: '2026-06-01T20:00Z', origin: '2026-05-01T00:00Z', observed_at: '2026-06-01T20:00Z' },
+  ...{ ended_at: '2026-06-01T21:00Z', valid_until: '2026-06-01T21:00Z', field: 'contributed' },
   // The clocks of many zones changed within it.
   ...{ from_time: '2026-03-01T00:00Z', to_time: '2026-06-02T00:00Z' },
 }

@@ -132,7 +132,9 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'game.world_event_occurrence',
     'game.world_event_requirement',
     'sync.drift',
+    'sync.presence',
     'sync.privacy_action',
+    'sync.unsent',
   ],
   'nothing: a row each time a person says something else': ['sync.backfill', 'sync.expectation'],
 }

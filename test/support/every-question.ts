@@ -52,6 +52,9 @@ export async function givenOf(db: Database, from: Date, to: Date): Promise<Given
     ...{ guild, player, entity: guild, resource: 'territories', counter: 'contributed', rank: 'chief' },
     ...{ from_time: from.toISOString(), to_time: to.toISOString(), since: from.toISOString() },
     at: new Date((from.getTime() + to.getTime()) / 2).toISOString(),
+    // Of a hold.
+    ...{ observed_at: from.toISOString(), ended_at: to.toISOString(), valid_until: to.toISOString() },
+    field: 'contributed',
     ...{ origin: from.toISOString(), step: '1 hour', changes: '100', is_since_joining: 'true', type: 'guildLevel' },
     territory: await most('territory', 'game.territory_hold'),
     internal_name: await most('key', `(select key from game.field_change where resource = 'items') changed`),
