@@ -142,6 +142,16 @@ async function retractFromLedger(sql: Sql, resource: Resource | Worklist, retrac
                        and claim.last_at > span.began and claim.first_at < span.ended)`,
     [name],
   )
+  // What responses lacked or had is judged anew, too.
+  for (const [table, at] of [
+    ['sync.unsent', 'from_at'],
+    ['sync.presence', 'observed_at'],
+  ])
+    await sql.query(
+      `delete from ${table} where resource = $1
+          and exists (select from retract_span span where ${at} > span.began and ${at} < span.ended)`,
+      [name],
+    )
   await sql.query(
     `delete from sync.gap where resource = $1
         and exists (select from unnest($2::timestamptz[], $3::timestamptz[]) span(began, ended)
