@@ -132,6 +132,10 @@ describe('an import that is retracted', { timeout: 120_000 }, () => {
     for (const table of tables) before.set(table, await linesOf(world.db, table))
     await lake.imported()
     expect(await linesOf(world.db, 'game.item')).not.toEqual(before.get('game.item'))
+    const period = { from: new Date(instantOf('08:00')), to: new Date(instantOf('11:00')) }
+    await expect(world.db.transaction((sql) => retractResource(sql, items, period))).rejects.toThrow(
+      'a part of that time was imported from',
+    )
     const source = await findSource(world.db, [
       (await world.rows('select source_id from sync.source'))[0]?.[0] as string,
     ])

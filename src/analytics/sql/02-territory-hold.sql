@@ -1,32 +1,27 @@
 create or replace view analytics.territory_hold as
-select hold.territory, hold.guild_uuid, hold.guild_name, hold.guild_prefix, hold.valid_from as held_from,
-       nullif(hold.valid_until, 'infinity') as held_until,
-       coalesce(nullif(hold.valid_until, 'infinity'), seen.observed_at, hold.observed_at) - hold.valid_from as held_for,
-       hold.valid_until = 'infinity' as is_current,
-       hold.acquired, hold.observed_at,
-       -- Written out: a function would be called for each row.
-       greatest(hold.observed_at, (
-         select latest.observed_at
-           from (select coalesce((select next.observed_at from game.territory_hold next
-                                   where next.territory = hold.territory and next.valid_from = hold.valid_until),
-                                 hold.valid_until) as at offset 0) ended
-          cross join lateral (select run.observed_at from sync.run
-                               where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial')
-                                 and run.observed_at < ended.at
-                               order by run.observed_at desc nulls last limit 1) latest)) as confirmed_until,
-       greatest(hold.observed_at, (
-         select latest.observed_at
-           from (select coalesce((select next.observed_at from game.territory_hold next
-                                   where next.territory = hold.territory and next.valid_from = hold.valid_until),
-                                 hold.valid_until) as at offset 0) ended
-          cross join lateral (select run.observed_at from sync.run
-                               where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial')
-                                 and run.observed_at < ended.at
-                               order by run.observed_at desc nulls last limit 1) latest)) - hold.valid_from as confirmed_for
-  from game.territory_hold hold
- cross join (select max(observed_at) as observed_at from sync.run
-              where resource = 'territories' and status in ('ok', 'unchanged', 'partial')) seen
- where hold.guild_uuid is not null;
+select known.territory, known.guild_uuid, known.guild_name, known.guild_prefix, known.held_from, known.held_until, known.held_for,
+       known.is_current, known.acquired, known.observed_at, known.confirmed_until,
+       known.confirmed_until - known.held_from as confirmed_for
+  from (
+    select hold.territory, hold.guild_uuid, hold.guild_name, hold.guild_prefix, hold.valid_from as held_from,
+           nullif(hold.valid_until, 'infinity') as held_until,
+           coalesce(nullif(hold.valid_until, 'infinity'), seen.observed_at, hold.observed_at) - hold.valid_from as held_for,
+           hold.valid_until = 'infinity' as is_current,
+           hold.acquired, hold.observed_at,
+           -- Written out: a function would be called for each row.
+           greatest(hold.observed_at, (
+             select latest.observed_at
+               from (select coalesce((select next.observed_at from game.territory_hold next
+                                       where next.territory = hold.territory and next.valid_from = hold.valid_until),
+                                     hold.valid_until) as at offset 0) ended
+              cross join lateral (select run.observed_at from sync.run
+                                   where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial')
+                                     and run.observed_at < ended.at
+                                   order by run.observed_at desc nulls last limit 1) latest)) as confirmed_until
+      from game.territory_hold hold
+     cross join (select max(observed_at) as observed_at from sync.run
+                  where resource = 'territories' and status in ('ok', 'unchanged', 'partial')) seen
+     where hold.guild_uuid is not null) known;
 comment on view analytics.territory_hold is 'Every time a guild held a territory: from its capture, by the game''s own clock, until the next one.';
 comment on column analytics.territory_hold.territory is 'Exact name of the territory.';
 comment on column analytics.territory_hold.guild_uuid is 'The guild that held it.';

@@ -35,7 +35,7 @@ const reason = 'retracted'
  * left. Each of these shows what the tables say of its instant; between the two around a retracted one nothing was observed. The ledger
  * keeps responses that this database loaded, as rejected; those of a lake go. To be called in a transaction, while no sync of the resource runs.
  * @returns undefined when there is no such response
- * @throws UsageError where responses or samples of that time were compacted, so that single ones are not known
+ * @throws UsageError where responses or samples of that time were compacted, so that single ones are not known, or where a period is of a lake
  */
 export async function retractResource(
   sql: Sql,
@@ -46,6 +46,7 @@ export async function retractResource(
   const extent = await createSpans(sql, resource, retracted)
   if (!extent) return undefined
   await refuseCompacted(sql, resource, extent.first)
+  await refuseImported(sql, resource, retracted)
   const written = writtenTables(resource)
   const tables: RetractedRows[] = []
   for (const one of written) if (one.kind === 'versions') tables.push(await retractVersions(sql, resource, one))
@@ -115,6 +116,20 @@ async function refuseCompacted(sql: Sql, resource: Resource | Worklist, first: D
   if (row?.until && first < row.until)
     throw new UsageError(
       `${resource.name} of before ${row.until.toISOString()} was compacted, so what came from ${first.toISOString()} on is not known by response; a period after that can be retracted`,
+    )
+}
+
+/** @throws UsageError for a period of which a lake says what was observed: the ledger would go on saying so */
+async function refuseImported(sql: Sql, resource: Resource | Worklist, retracted: Retracted): Promise<void> {
+  if ('sourceId' in retracted) return
+  const [row] = await sql.query<{ place: string }>(
+    `select place from sync.source_span span join sync.source using (source_id)
+      where span.resource = $1 and span.began_at < $3 and span.ended_at >= $2 limit 1`,
+    [resource.name, retracted.from, retracted.to],
+  )
+  if (row)
+    throw new UsageError(
+      `a part of that time was imported from ${row.place}: retract that, or leave it out of the period`,
     )
 }
 
