@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { chmod, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { systemClock, virtualClock } from '../../src/base/clock.ts'
@@ -10,6 +9,7 @@ import { commands } from '../../src/cli/all-commands.ts'
 import { runProgram as runInProcess } from '../../src/cli/program.ts'
 import { buildProgram, type Environment, mainFile, startCommand } from '../support/cli.ts'
 import { runInside } from '../support/cli-inside.ts'
+import { freePort } from '../support/free-port.ts'
 import { gitRepository } from '../support/git-repository.ts'
 import { guildBody, guildId, place } from '../support/guild-answers.ts'
 import { smallItemWorld } from '../support/item-world.ts'
@@ -72,14 +72,6 @@ let embedded: Environment
 let quarantining: Environment
 /** What stands for something of the reader's own, and what it is here. */
 let own: readonly [RegExp, string | ((found: string) => string)][]
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
-}
 
 beforeAll(async () => {
   await buildProgram()

@@ -1,24 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { openServer } from '../../src/db/server/server.ts'
+import { freePort } from '../support/free-port.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 
 /** Debian's package has it; elsewhere these tests are skipped. */
 const program = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/usr/local/bin/pgbouncer'].find(existsSync)
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /** Starts PgBouncer in front of a database; returns the URL through it. */
 async function bouncer(databaseUrl: string, settings: Readonly<Record<string, string>>): Promise<string> {

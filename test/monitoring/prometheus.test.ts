@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
@@ -8,19 +7,12 @@ import { openServer } from '../../src/db/server/server.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
 import { buildProgram, startCommand, startProgram } from '../support/cli.ts'
 import { effort } from '../support/effort.ts'
+import { freePort } from '../support/free-port.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 
 const { prometheus, prometheusSeconds } = effort
 const isThere = prometheus !== '' && existsSync(prometheus)
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
-}
 
 interface Series {
   readonly metric: Readonly<Record<string, string>>

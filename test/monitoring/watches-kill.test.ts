@@ -1,5 +1,4 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -13,6 +12,7 @@ import { buildProgram, startProgram } from '../support/cli.ts'
 import { runInside } from '../support/cli-inside.ts'
 import { effort } from '../support/effort.ts'
 import { followStream } from '../support/event-stream.ts'
+import { freePort } from '../support/free-port.ts'
 import { guildId } from '../support/guild-answers.ts'
 import { kindsOfLongTests, temporaryFolder, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { openReceiver } from '../support/receiver.ts'
@@ -202,12 +202,4 @@ function readLines(file: string): unknown[] {
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line))
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return address !== null && typeof address === 'object' ? address.port : 0
 }

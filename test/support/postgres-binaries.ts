@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { openServer } from '../../src/db/server/server.ts'
+import { freePort } from './free-port.ts'
 import { type Cluster, makeCluster, PASSWORD } from './postgres-cluster.ts'
 import { scratchFolder } from './scratch-folder.ts'
 
@@ -130,13 +130,4 @@ async function startServer({ binaries, data, owner }: Cluster, settings: readonl
   }
   await ready()
   return { child, ended, ready }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const address = probe.address()
-  await new Promise((resolve) => probe.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no free port')
-  return address.port
 }
