@@ -50,25 +50,44 @@ test('a question that has run for long ends as soon as work comes, and work wait
   await Promise.all(asked)
 })
 
-test('work that never pauses lets in one question a second, and no more', async () => {
+/** Asks for a while beside work that never pauses. Returns how many questions were answered and how many pieces done. */
+async function besideWork(questionMs: number, asking: number): Promise<{ answered: number; worked: number }> {
   const turns = takeTurns(() => {})
-  let [isOver, answered] = [false, 0]
+  let [isOver, answered, worked] = [false, 0, 0]
   const work = async () => {
-    while (!isOver) await hold(await turns.begin(), 20)
+    while (!isOver) {
+      await hold(await turns.begin(), 20)
+      worked++
+    }
   }
   const ask = async () => {
     while (!isOver) {
       const turn = await turns.begin({ endsAt: inSeconds(60) })
       if (!isOver) answered++
-      await hold(turn, 20)
+      await hold(turn, questionMs)
     }
   }
-  const all = [work(), work(), ...Array.from({ length: 20 }, ask)]
+  const all = [work(), work(), ...Array.from({ length: asking }, ask)]
   await sleep(4500)
   isOver = true
-  expect(answered).toBeGreaterThanOrEqual(2)
-  expect(answered).toBeLessThanOrEqual(5)
+  const done = { answered, worked }
   await Promise.all(all)
+  return done
+}
+
+test('work that never pauses lets in one long question a second, and no more', async () => {
+  const { answered, worked } = await besideWork(500, 20)
+  expect(answered).toBeGreaterThanOrEqual(2)
+  expect(answered).toBeLessThanOrEqual(6)
+  expect(worked).toBeGreaterThan(50)
+})
+
+test('work that never pauses lets in the brief questions of a command, one after the other, for a fifth of the time', async () => {
+  const one = await besideWork(5, 1)
+  expect(one.answered).toBeGreaterThan(20)
+  const many = await besideWork(5, 20)
+  expect(many.answered).toBeLessThan(0.35 * (4500 / 5))
+  expect(many.worked).toBeGreaterThan(80)
 })
 
 test('a question that was let in between is stopped, too, when it takes long', async () => {

@@ -4,13 +4,16 @@ import { FatalError } from '../../base/errors.ts'
 
 /*
  * Who has the one session of the embedded database. Work, such as a sync, is first, and of that what is urgent, such as a poll. Questions wait
- * for it and for each other, and none begins between two pieces of one work; only where work never pauses, one is let in a second. A question that runs is stopped when its time is
- * over, and when work waits for it and it has run for a second: then it begins anew afterwards, while its time lasts. All times are real,
- * whatever the clock of the program.
+ * for it and for each other, and none begins between two pieces of one work; only where work never pauses, one is let in a second, and brief ones
+ * for a fifth of the time: a command asks dozens, one after the other. A question that runs is stopped when its time is over, and when work waits
+ * for it and it has run for a second: then it begins anew afterwards, while its time lasts. All times are real, whatever the clock of the program.
  */
 
 /** How long a question runs although work waits for it, and how long work without a pause keeps questions waiting, ms. */
 const PATIENCE = 1000
+/** Of the time, how much questions may have beside work that never pauses, and how much of it at once, ms. */
+const SHARE = 0.2
+const AT_ONCE = 200
 /** How often a question is interrupted until it ends, ms: a message may have been on its way to the database before. */
 const INTERRUPT_EVERY = 50
 
@@ -62,12 +65,14 @@ export function takeTurns(interrupt: () => void) {
   /** A piece of this work has just ended: the next one of the same work may follow before anything else happens. */
   let pausing: 'urgent' | 'work' | undefined
   let lastQuestionAt = Number.NEGATIVE_INFINITY
+  const share = shareOfTime()
 
   const isWorkWaiting = () => urgent.length + work.length > 0
 
   function next({ options }: Held): void {
     current = undefined
     if (isQuestion(options)) lastQuestionAt = performance.now()
+    share.end()
     if (options.isUrgent) pauseAfter('urgent')
     else if (isQuestion(options) || isWorkWaiting()) startNext()
     else pauseAfter('work')
@@ -79,10 +84,11 @@ export function takeTurns(interrupt: () => void) {
     waiting?.start(hold(waiting.options))
   }
 
-  /** Work that never pauses, such as a first sync, lets a question in between. */
+  /** Work that never pauses, such as a first sync, lets questions in between. */
   function isTheirTurn(): boolean {
     const [first] = questions
-    return first !== undefined && performance.now() - Math.max(first.since, lastQuestionAt) > PATIENCE
+    if (first === undefined) return false
+    return share.isLeft() || performance.now() - Math.max(first.since, lastQuestionAt) > PATIENCE
   }
 
   function pauseAfter(ended: 'urgent' | 'work'): void {
@@ -102,6 +108,7 @@ export function takeTurns(interrupt: () => void) {
     const hurry = isQuestion(options) ? onceLater(PATIENCE, () => isWorkWaiting() && stop('preempted')) : undefined
     const mine: Held = { options, hurry: () => hurry?.begin() }
     current = mine
+    if (isQuestion(options)) share.begin()
     if (isWorkWaiting()) mine.hurry()
     const end = () => {
       hurry?.cancel()
@@ -186,6 +193,28 @@ function stoppable({ endsAt = Number.POSITIVE_INFINITY, onStop }: TurnOptions, i
     repeat()
   }
   return { stopped: () => stopped, stop, run, clear }
+}
+
+/** The share of the time that questions have used; less is left of it while one runs. */
+function shareOfTime() {
+  let [left, since, isUsed] = [AT_ONCE, performance.now(), false]
+  const count = () => {
+    const now = performance.now()
+    left = Math.max(-PATIENCE, Math.min(AT_ONCE, left + (now - since) * (isUsed ? SHARE - 1 : SHARE)))
+    since = now
+  }
+  const use = (is: boolean) => {
+    count()
+    isUsed = is
+  }
+  return {
+    begin: () => use(true),
+    end: () => use(false),
+    isLeft: () => {
+      count()
+      return left > 0
+    },
+  }
 }
 
 /** Runs work when it was begun, but not before so long from now. */
