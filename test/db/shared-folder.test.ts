@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock as clock } from '../../src/base/clock.ts'
 import { RetryableError } from '../../src/base/errors.ts'
-import type { Database } from '../../src/db/database.ts'
+import { beforeOthers, type Database } from '../../src/db/database.ts'
 import { SocketEngine } from '../../src/db/embedded/engine-socket.ts'
 import { readHolder } from '../../src/db/embedded/folder-lock.ts'
 import { openShared, socketPath } from '../../src/db/embedded/shared-folder.ts'
@@ -221,11 +221,76 @@ describe('processes with one data folder', () => {
     expect(await reader.values('select count(*) from t')).toEqual([[2]])
   })
 
+  /** Has the session until `release`. */
+  async function busy(db: Database) {
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let begun = () => {}
+    const hasBegun = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const done = db.transaction(async (sql) => {
+      await sql.query('select 1')
+      begun()
+      await held
+    })
+    await hasBegun
+    return async () => {
+      release()
+      await done
+    }
+  }
+
+  test('let a poll of one process come before the other work of all', async () => {
+    const dataDir = await emptyFolder()
+    const holder = await open(dataDir)
+    await holder.query('create table t (id int generated always as identity, who text)')
+    const poller = await open(dataDir, 'writes')
+    const write = (db: Database, who: string) => db.query('insert into t (who) values ($1)', [who])
+    const release = await busy(holder)
+    const all = [write(holder, 'keys'), write(holder, 'other keys'), beforeOthers(() => write(poller, 'poll'))]
+    all.push(write(await open(dataDir, 'writes'), 'keys of another'))
+    await clock.sleep(300)
+    await release()
+    await Promise.all(all)
+    const order = await holder.values('select who from t order by id')
+    expect(order[0]).toEqual(['poll'])
+    expect(order).toHaveLength(4)
+    // What follows it is work as any other.
+    const again = await busy(holder)
+    const rest = [write(holder, 'last keys'), write(poller, 'after the poll')]
+    await clock.sleep(300)
+    await again()
+    await Promise.all(rest)
+    expect((await holder.values('select who from t order by id')).slice(4)).toEqual([['last keys'], ['after the poll']])
+  })
+
+  test('say once for whom a question waits', async () => {
+    const dataDir = await emptyFolder()
+    const holder = await open(dataDir)
+    const said: string[] = []
+    const onWait = (message: string) => void said.push(message)
+    const reader = await openShared(dataDir, { clock, shares: 'reads', onWait })
+    onTestFinished(() => reader.close())
+    for (let nth = 0; nth < 2; nth++) {
+      const release = await busy(holder)
+      const asked = reader.values('select 1')
+      await clock.sleep(2300)
+      await release()
+      expect(await asked).toEqual([[1]])
+    }
+    expect(said).toEqual([
+      `waiting for an answer of process ${process.pid}, which has the database open and syncs first`,
+    ])
+  })
+
   test('are not held up by a process that went away in a transaction', async () => {
     const dataDir = await emptyFolder()
     const holder = await open(dataDir)
     await holder.query('create table t (id int)')
-    const gone = await SocketEngine.open(socketPath(dataDir) ?? '', true)
+    const gone = await SocketEngine.open(socketPath(dataDir) ?? '', { isWork: true })
     for (const statement of ['begin', 'insert into t values (1)']) await gone.exec(statement)
     void gone.exec('select count(*) from generate_series(1, 100000) a, generate_series(1, 100000) b').catch(() => {})
     await clock.sleep(100)

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { codeOf, FatalError, RetryableError } from '../../base/errors.ts'
-import type { Lock } from '../database.ts'
+import { isBeforeOthers, type Lock } from '../database.ts'
 import {
+  AHEAD,
+  AHEAD_MESSAGE,
   ENDED_AT_ONCE,
   ENDED_IN_ORDER,
   FRAME,
@@ -22,6 +24,15 @@ interface Waiting {
 
 const PROTOCOL = 196_608
 const CANCEL = 80_877_102
+/** How long an answer is waited for before this says so, ms. */
+const SAY_AFTER = 2000
+
+interface SocketOptions {
+  /** Whether its transactions may write, and come before questions. */
+  readonly isWork: boolean
+  /** Called once, when an answer takes long. */
+  readonly onSlow?: (() => void) | undefined
+}
 
 /** The embedded database of another process, which answers on a socket. */
 export class SocketEngine extends RemoteEngine {
@@ -34,15 +45,16 @@ export class SocketEngine extends RemoteEngine {
   #isCancelling = false
   #failure: Error | undefined
   #isUncertain = true
+  /** Whether what was sent last comes before other work. Undefined: the other process knows no such thing. */
+  #isAhead: boolean | undefined
+  #onSlow: (() => void) | undefined
 
-  /**
-   * @param isWork whether its transactions may write, and come before questions
-   * @throws the system's error where no process answers
-   */
-  static async open(path: string, isWork: boolean): Promise<SocketEngine> {
+  /** @throws the system's error where no process answers */
+  static async open(path: string, { isWork, onSlow }: SocketOptions): Promise<SocketEngine> {
     const socket = connect(path)
     await once(socket, 'connect')
     const engine = new SocketEngine(path, socket)
+    engine.#onSlow = onSlow
     const settings = isWork ? [WORK, 'on'] : ['default_transaction_read_only', 'on']
     const parameters = ['user', 'wynnsync', 'database', 'wynnsync', FRAMES, 'on', ...settings, '']
     const body = Buffer.from(parameters.join('\0'))
@@ -122,8 +134,28 @@ export class SocketEngine extends RemoteEngine {
       const unsent = (error?: Error | null) => {
         if (error && this.#waiting.length <= 1) this.#isUncertain = false
       }
-      for (const message of messages) this.#socket.write(message, unsent)
+      for (const message of [...this.#ahead(), ...messages]) this.#socket.write(message, unsent)
+      this.#watch()
     })
+  }
+
+  /** The message that says whether what follows comes before other work, where that changes. */
+  #ahead(): Uint8Array[] {
+    if (this.#isAhead === undefined || this.#isAhead === isBeforeOthers()) return []
+    this.#isAhead = !this.#isAhead
+    return [messageOf(AHEAD_MESSAGE, Uint8Array.of(Number(this.#isAhead)))]
+  }
+
+  /** Says once that the answer to what was sent last takes long. */
+  #watch(): void {
+    const waiting = this.#waiting.at(-1)
+    if (!this.#onSlow || !waiting) return
+    const say = () => {
+      if (this.#waiting.includes(waiting)) this.#onSlow?.()
+      else return
+      this.#onSlow = undefined
+    }
+    setTimeout(say, SAY_AFTER).unref()
   }
 
   #take(chunk: Uint8Array): void {
@@ -134,6 +166,7 @@ export class SocketEngine extends RemoteEngine {
       if (letter === FRAME) this.#waiting.shift()?.resolve(body)
       else if (letter === 'E') this.#lose(body)
       else if (letter === 'K') this.#key = Buffer.from(body)
+      else if (letter === 'S' && body.toString('utf8').startsWith(AHEAD)) this.#isAhead = false
       else if (letter === 'Z') {
         this.#opening?.resolve(body)
         this.#opening = undefined

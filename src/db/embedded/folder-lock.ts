@@ -199,15 +199,22 @@ function unusable(dataDir: string, what: 'created' | 'written', error: unknown):
   )
 }
 
-function heldBy(dataDir: string, holder: Holder): RetryableError {
+/** A holder for messages: `process 7 on elsewhere (sync items)`. */
+export function nameOf(holder: Holder): string {
   const [named, more] = [holder.holds.slice(0, 3).join(', '), holder.holds.length - 3]
   const doing = named === '' ? '' : ` (${named}${more > 0 ? ` and ${more} more` : ''})`
-  const elsewhere = holder.host === hostname() ? '' : ` on ${holder.host}`
+  return `process ${holder.pid}${elsewhereOf(holder)}${doing}`
+}
+
+const elsewhereOf = (holder: Holder) => (holder.host === hostname() ? '' : ` on ${holder.host}`)
+
+function heldBy(dataDir: string, holder: Holder): RetryableError {
+  const elsewhere = elsewhereOf(holder)
   const advice = elsewhere
     ? `if it is gone, delete ${lockPath(dataDir)}`
     : 'wait for it, stop it, or give this run another --data-dir; a Postgres server (DATABASE_URL) can be shared'
   return new RetryableError(
-    `the data folder ${dataDir} is in use by process ${holder.pid}${elsewhere}${doing} since ${holder.startedAt}; ${advice}`,
+    `the data folder ${dataDir} is in use by ${nameOf(holder)} since ${holder.startedAt}; ${advice}`,
     {
       context: { dataDir, pid: holder.pid, host: holder.host, since: holder.startedAt, holds: holder.holds.join(', ') },
     },

@@ -12,6 +12,7 @@ import { serveSocket } from '../pgwire/pgwire-server.ts'
 import { sqlState } from '../sql-errors.ts'
 import { databaseOn, type EmbeddedDatabase, type EmbeddedOptions, openEmbedded } from './embedded.ts'
 import { isUnanswered, SocketEngine } from './engine-socket.ts'
+import { nameOf, readHolder } from './folder-lock.ts'
 
 /*
  * Several processes with one data folder. One holds it: PGlite must never be opened by two. The holder answers the others on a socket, so
@@ -170,7 +171,7 @@ async function acquire(dataDir: string, options: SharedOptions): Promise<Open> {
       return { db: await served(db, dataDir, options), isLost: () => false, isUncertain: () => true }
     } catch (error) {
       if (!(error instanceof RetryableError)) throw error
-      const connected = shares && (await connectTo(dataDir, shares === 'writes'))
+      const connected = shares && (await connectTo(dataDir, shares === 'writes', onWait))
       if (connected) return connected
       const waited = clock.now() - began
       if (waited >= waitMs) throw error
@@ -184,11 +185,15 @@ async function acquire(dataDir: string, options: SharedOptions): Promise<Open> {
   }
 }
 
-async function connectTo(dataDir: string, isWork: boolean): Promise<Open | undefined> {
+async function connectTo(dataDir: string, isWork: boolean, onWait: SharedOptions['onWait']): Promise<Open | undefined> {
   const path = socketPath(dataDir)
   if (path === undefined) return undefined
+  const sayWho = async () => {
+    const holder = await readHolder(dataDir)
+    if (holder) onWait?.(`waiting for an answer of ${nameOf(holder)}, which has the database open and syncs first`)
+  }
   try {
-    const engine = await SocketEngine.open(path, isWork)
+    const engine = await SocketEngine.open(path, { isWork, onSlow: isWork ? undefined : () => void sayWho() })
     return { db: databaseOn(engine, dataDir), isLost: () => engine.isLost, isUncertain: () => engine.isUncertain }
   } catch (error) {
     // It has ended just now.

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
 import type { Database, Lock } from '../database.ts'
 import {
+  AHEAD,
+  AHEAD_MESSAGE,
   errorMessage,
   FRAME,
   FRAMES,
@@ -39,6 +41,7 @@ export async function serveConnection(socket: Socket, id: number, connections: C
   const client: ClientConnection = {
     id,
     isWork: false,
+    isUrgent: false,
     settings: new Map(),
     hasPrepared: false,
     send: (bytes) => void (socket.writable && socket.write(bytes)),
@@ -129,6 +132,10 @@ async function* handleMessages(
       client.send(Uint8Array.of(Number(await changeLock(message, tryLock, locks))))
       continue
     }
+    if (tryLock && letter === AHEAD_MESSAGE) {
+      client.isUrgent = message[5] === 1
+      continue
+    }
     if (tryLock && letter === 'd') {
       blob = message.subarray(5)
       continue
@@ -210,6 +217,7 @@ function acceptClient(
   ])
   client.send(messageOf('R', 0))
   const settings = new Map([...reported, ...[...parameters].filter(([name]) => reported.has(name))])
+  if (client.isWork) settings.set(AHEAD, 'on')
   for (const [name, value] of settings) client.send(messageOf('S', name, value))
   client.send(messageOf('K', client.id, secret))
   client.send(READY)

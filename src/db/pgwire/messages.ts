@@ -12,6 +12,9 @@ export const WORK = 'wynnsync.work'
 /** Parameter of a connection that gets the whole response to each message as one message, with this letter. */
 export const FRAMES = 'wynnsync.frames'
 export const FRAME = 'w'
+/** Parameter that the holder reports where it knows the message with this letter: whether what follows comes before other work, in one byte. */
+export const AHEAD = 'wynnsync.ahead'
+export const AHEAD_MESSAGE = 'a'
 /** Takes a named lock, and gives it back. The response is one byte: whether the client has it. */
 export const LOCK = 'L'
 export const UNLOCK = 'U'

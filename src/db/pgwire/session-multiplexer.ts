@@ -13,6 +13,8 @@ export interface ProtocolSession extends Sql {
 export interface TakeOptions {
   /** Whether it writes, or only asks: then it comes after those that write. */
   readonly isWork: boolean
+  /** Of work: comes before other work. */
+  readonly isUrgent?: boolean | undefined
   /** Of a question: how long it may take with its waiting, ms. */
   readonly limitMs?: number | undefined
   /** Called when it is to end the turn, since its time is over or work waits for it. From then on its statements are interrupted. */
@@ -47,6 +49,8 @@ export interface ClientConnection {
   readonly id: number
   /** Whether its transactions come before questions. */
   isWork: boolean
+  /** Whether what follows comes before other work. */
+  isUrgent: boolean
   /** Settings of the session, kept while others have it. */
   settings: ReadonlyMap<string, string>
   /** Whether it may have prepared statements with names, which the session keeps. */
@@ -115,8 +119,9 @@ export function multiplexSession(session: ProtocolSession, clock: Clock, limitMs
     }
     const onWait = () => void (place.taken && !place.isRunning && idle.start(client))
     const { signal } = place.cancel
+    const { isWork, isUrgent } = client
     try {
-      place.taken = await session.take({ isWork: client.isWork, limitMs, restore, onStop, onWait, signal })
+      place.taken = await session.take({ isWork, isUrgent, limitMs, restore, onStop, onWait, signal })
     } catch (error) {
       places.delete(client)
       throw signal.aborted || sqlState(error) === '57014' ? new Cancelled(messageOf(error)) : error

@@ -4,6 +4,7 @@ import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
 import { admissionOf, engineOf, openSharedApi } from '../../../app/app-api.ts'
 import { wholeNumber } from '../../../base/config-values.ts'
 import { messageOf, RetryableError, UsageError } from '../../../base/errors.ts'
+import { beforeOthers } from '../../../db/database.ts'
 import { readHolder } from '../../../db/embedded/folder-lock.ts'
 import { expectScheduled } from '../../../monitoring/expectations.ts'
 import { hasWatches, watchingOf, webhookOf } from '../../../monitoring/monitoring.ts'
@@ -131,7 +132,8 @@ async function syncInto(
 
 /** Runs a resource; a worklist with the keys of the flags. */
 async function runOne(resource: Synced, engine: Engine, flags: SyncFlags, options: RunOptions): Promise<RunResult> {
-  if (!isWorklist(resource)) return await runResource(resource, engine, options)
+  const run = () => runResource(resource, engine, options)
+  if (!isWorklist(resource)) return resource.lane === 'live' ? await beforeOthers(run) : await run()
   const names = namesOf(flags, resource.keyFlag)
   const keys = names.length > 0 ? await keysNamed(resource, engine, names) : undefined
   const limit = flags.limit === undefined ? undefined : wholeNumber('--limit', flags.limit) || Number.POSITIVE_INFINITY
