@@ -247,37 +247,46 @@ describe('watches.json of an earlier version', () => {
     return { environment, file, write, files, run }
   }
 
-  test.each([['list'], ['add', 'another', '--event', 'news', '--command', 'true'], ['remove', 'mine', '--dry-run']])(
-    'is taken into a database without watches once, by watch %s',
-    async (...args) => {
-      const { environment, file, files, run, write } = await withFile({ site: 'https://example.org', watches: [one] })
-      const { code, err } = await run('watch', ...args)
-      expect([code, err]).toEqual([
-        0,
-        expect.stringContaining(`${file} are in the database now; the file is ${file}.taken`),
-      ])
-      expect(files()).toEqual(['watches.json.taken'])
-      expect(statSync(`${file}.taken`).mode & 0o777).toBe(0o600)
-      expect(JSON.parse(readFileSync(`${file}.taken`, 'utf8')).watches).toEqual([one])
-      const { events, groupSeconds } = one
-      expect((await rowsIn(environment.DATABASE_URL)).find((row) => Object(row).name === 'mine')).toEqual({
-        ...{ name: 'mine', rule: { events, groupSeconds }, player: ['Somebody'], target, site: 'https://example.org' },
-      })
-      expect((await run('watch', 'list')).err).toBe('')
-      // What a kill leaves before the file is renamed; then a file that somebody goes on to edit.
-      write({ watches: [one] })
-      await run('watch', 'list')
-      expect(files()).toEqual(['watches.json.taken', 'watches.json.taken-2'])
-      write({ watches: [{ ...one, name: 'edited' }] })
-      expect((await run('watch', 'list')).err).toContain('is not read, because the database has watches')
-      expect(files()).toContain('watches.json')
-      expect((await rowsIn(environment.DATABASE_URL)).map((row) => Object(row).name)).not.toContain('edited')
-      const { findings } = JSON.parse((await run('doctor', '--json', '--base-url', 'http://127.0.0.1:1')).out)
-      expect(findings).toContainEqual(
-        expect.objectContaining({ check: 'watches', verdict: 'warning', seen: expect.stringContaining('is not read') }),
-      )
-    },
-  )
+  test.each([['list'], ['remove', 'mine', '--dry-run']])('is only read by watch %s', async (...args) => {
+    const { environment, file, files, run } = await withFile({ watches: [one] })
+    expect(await run('watch', ...args)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('mine'),
+      err: expect.stringContaining(`the watches are those of ${file}: the next start or sync takes them over`),
+    })
+    expect(files()).toEqual(['watches.json'])
+    expect(await rowsIn(environment.DATABASE_URL)).toEqual([])
+  })
+
+  test('is taken into a database without watches once, by watch add', async () => {
+    const { environment, file, files, run, write } = await withFile({ site: 'https://example.org', watches: [one] })
+    const add = ['watch', 'add', 'another', '--event', 'news', '--command', 'true']
+    const { code, err } = await run(...add)
+    expect([code, err]).toEqual([
+      0,
+      expect.stringContaining(`${file} are in the database now; the file is ${file}.taken`),
+    ])
+    expect(files()).toEqual(['watches.json.taken'])
+    expect(statSync(`${file}.taken`).mode & 0o777).toBe(0o600)
+    expect(JSON.parse(readFileSync(`${file}.taken`, 'utf8')).watches).toEqual([one])
+    const { events, groupSeconds } = one
+    expect((await rowsIn(environment.DATABASE_URL)).find((row) => Object(row).name === 'mine')).toEqual({
+      ...{ name: 'mine', rule: { events, groupSeconds }, player: ['Somebody'], target, site: 'https://example.org' },
+    })
+    expect((await run('watch', 'list')).err).toBe('')
+    // What a kill leaves before the file is renamed; then a file that somebody goes on to edit.
+    write({ watches: [one] })
+    await run(...add)
+    expect(files()).toEqual(['watches.json.taken', 'watches.json.taken-2'])
+    write({ watches: [{ ...one, name: 'edited' }] })
+    expect((await run('watch', 'list')).err).toContain('is not read, because the database has watches')
+    expect(files()).toContain('watches.json')
+    expect((await rowsIn(environment.DATABASE_URL)).map((row) => Object(row).name)).not.toContain('edited')
+    const { findings } = JSON.parse((await run('doctor', '--json', '--base-url', 'http://127.0.0.1:1')).out)
+    expect(findings).toContainEqual(
+      expect.objectContaining({ check: 'watches', verdict: 'warning', seen: expect.stringContaining('is not read') }),
+    )
+  })
 
   test('stays where it cannot be used, and is named by all that would take it', async () => {
     const { environment, files, run, write } = await withFile(
@@ -318,6 +327,10 @@ describe('watches.json of an earlier version', () => {
     expect(await runInside(['watch', 'list'], environment)).toMatchObject({ code: 0, err: '' })
     expect(existsSync(join(folder, 'postgres'))).toBe(false)
     writeFileSync(join(folder, 'watches.json'), JSON.stringify({ watches: [one] }))
+    expect((await runInside(['watch', 'list'], environment)).out).toContain('Somebody')
+    expect([existsSync(join(folder, 'watches.json')), existsSync(join(folder, 'postgres'))]).toEqual([true, false])
+    const add = ['watch', 'add', 'another', '--event', 'news', '--command', 'true']
+    expect((await runInside(add, environment)).code).toBe(0)
     expect((await runInside(['watch', 'list'], environment)).out).toContain('Somebody')
     expect(existsSync(join(folder, 'watches.json'))).toBe(false)
   })

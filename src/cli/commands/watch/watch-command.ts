@@ -13,6 +13,7 @@ import { sendMessage, targetText } from '../../../monitoring/watches/send.ts'
 import { parseWatches, type Watch } from '../../../monitoring/watches/watch.ts'
 import {
   readWatches,
+  readWatchFile,
   removeWatch,
   type StoredWatches,
   saveWatch,
@@ -66,7 +67,7 @@ export async function watchAdd(context: Context, flags: WatchFlags, name: string
 }
 
 export async function watchList(context: Context): Promise<void> {
-  const { place, content } = await storedIn(context, 'watch list')
+  const { place, content } = await shownIn(context, 'watch list')
   const rows = listed(content).map(({ events, target, name, ...filters }) => ({
     ...{ name, events: events.join(', '), target },
     only: Object.entries(filters)
@@ -83,7 +84,7 @@ export async function watchList(context: Context): Promise<void> {
 /** `watch test <name>`: sends a message that says that it is a test. @throws FatalError when it was refused */
 export async function watchTest(context: Context, _flags: WatchFlags, name: string): Promise<void> {
   const { clock, config } = context.app
-  const { place, content } = await storedIn(context, 'watch test')
+  const { place, content } = await shownIn(context, 'watch test')
   const { target } = watchNamed(content, name)
   const at = new Date(clock.now())
   const test: Occurrence = { event: 'news', number: 0, writtenAt: at, at, text: 'A test of this watch', path: '/' }
@@ -97,7 +98,7 @@ export async function watchTest(context: Context, _flags: WatchFlags, name: stri
 
 /** `watch remove <name>`: asks, and removes a rule; also one that this version cannot read. */
 export async function watchRemove(context: Context, flags: ConsentFlags, name: string): Promise<void> {
-  const { place, content } = await storedIn(context, 'watch remove')
+  const { place, content } = await (flags.dryRun ? shownIn : storedIn)(context, 'watch remove')
   const isUnreadable = content.unreadable.some((one) => one.name === name)
   const removed = isUnreadable ? undefined : watchNamed(content, name)
   const about = removed
@@ -112,15 +113,40 @@ export async function watchRemove(context: Context, flags: ConsentFlags, name: s
   await withDatabase(context, 'watch remove', remove, { access: 'change' })
 }
 
-/** The watches of the database; none where there is no history yet. */
-async function storedIn(context: Context, holds: string): Promise<{ place: string | null; content: StoredWatches }> {
-  const read = async (db: Database) => ({ place: db.place, content: await readWatches(db) })
+interface Shown {
+  /** Null where there is no history yet. */
+  readonly place: string | null
+  readonly content: StoredWatches
+}
+
+const read = async (db: Database): Promise<Shown> => ({ place: db.place, content: await readWatches(db) })
+
+/** What a command that changes watches begins with: what earlier versions kept in a file is in the database then. */
+async function storedIn(context: Context, holds: string): Promise<Shown> {
   const takeAndRead = async (db: Database) => {
     await takeOver(context, db)
     return await read(db)
   }
   if (existsSync(watchFileOf(context.app.config)))
     return await withDatabase(context, holds, takeAndRead, { access: 'create' })
+  return await readOnly(context, holds)
+}
+
+/** The watches of the database; beside one that has none, those of the file, which stays as it is. */
+async function shownIn(context: Context, holds: string): Promise<Shown> {
+  const stored = await readOnly(context, holds)
+  const file = watchFileOf(context.app.config)
+  if (!existsSync(file)) return stored
+  if (stored.content.names.length > 0) {
+    context.app.log.warn({}, `${file} is not read, because the database has watches`)
+    return stored
+  }
+  const { watches, site } = readWatchFile(file)
+  context.app.log.warn({}, `the watches are those of ${file}: the next start or sync takes them over`)
+  return { ...stored, content: { watches, site, names: watches.map(({ name }) => name), unreadable: [] } }
+}
+
+async function readOnly(context: Context, holds: string): Promise<Shown> {
   return await withDatabase(context, holds, read).catch((error: unknown) => {
     if (!(error instanceof NothingThere)) throw error
     return { place: null, content: { watches: [], names: [], unreadable: [] } }
