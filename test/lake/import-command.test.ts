@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { seededRandom, systemClock } from '../../src/base/clock.ts'
+import { tableExists } from '../../src/db/catalog.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { openServer } from '../../src/db/server/server.ts'
@@ -45,6 +47,17 @@ describe('wynnsync backfill --from-lake', { timeout: 300_000 }, () => {
     const price = await runInside(importing(place, '--dry-run'), environment)
     const { rows, files, refused } = JSON.parse(price.out)
     expect([price.code, refused]).toEqual([0, []])
+    // What only shows makes nothing, on a server and in a folder.
+    const empty = await testDatabaseUrl({ migrated: false })
+    expect(JSON.parse((await runInside(importing(place, '--dry-run'), { DATABASE_URL: empty })).out)).toEqual(
+      JSON.parse(price.out),
+    )
+    const db = await openServer(empty)
+    expect(await tableExists(db, 'sync.run').finally(() => db.close())).toBe(false)
+    const dataDir = join(await temporaryFolder(), 'new')
+    const embedded = await runInside(importing(place, '--dry-run'), { WYNNSYNC_DATA_DIR: dataDir })
+    expect(JSON.parse(embedded.out)).toEqual(JSON.parse(price.out))
+    expect(existsSync(join(dataDir, 'postgres'))).toBe(false)
     const first = await runInside(importing(place), environment)
     const done = JSON.parse(first.out)
     expect([first.code, done.files, done.refused]).toEqual([0, files, []])

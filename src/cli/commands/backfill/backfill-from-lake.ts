@@ -1,10 +1,14 @@
+import { migrateDatabase, openDatabase } from '../../../app/app.ts'
 import { wholeNumber } from '../../../base/config-values.ts'
 import { UsageError } from '../../../base/errors.ts'
 import { visibleLine } from '../../../base/terminal-text.ts'
+import { NothingThere } from '../../../db/connect.ts'
 import type { Database } from '../../../db/database.ts'
 import { type Imported, importLake, priceOf } from '../../../lake/import/import.ts'
+import type { ImportOptions } from '../../../lake/import/plan.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
-import { MOST_BYTES, openPlace } from '../../../lake/read/place.ts'
+import { type LakePlace, MOST_BYTES, openPlace } from '../../../lake/read/place.ts'
+import { inWorkFolder } from '../../../lake/read/work-folder.ts'
 import { type Context, withDatabase, withProgress, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
@@ -46,16 +50,8 @@ export async function backfillFromLake(
   const { app, signal } = context
   const place = openPlace(fromLake, storeSettings(app))
   const limits = { clock: app.clock, maxBytes: wholeNumber('--max-bytes', maxBytes, Number.MAX_SAFE_INTEGER) }
+  if (dryRun) return await showPrice(context, place, limits)
   const work = async (db: Database) => {
-    if (dryRun) {
-      const { plan } = await priceOf(db, place, limits)
-      const { files, rows, bytes, known, refused, notTaken } = plan
-      const seconds = Math.ceil(rows / ROWS_PER_SECOND)
-      const price = { place: fromLake, files, rows, bytes, known, seconds, refused, notTaken }
-      const text = `${rows.toLocaleString('en-US')} rows in ${files} files, ${bytesText(bytes)}: about ${durationText(seconds)}\n`
-      writeSummary(context, price, text, refusalsOf({ refused, notTaken }))
-      return exitCode.done
-    }
     const { done, seconds } = await withProgress(context, 'lake', async (onProgress) => {
       const imported = await importLake(db, place, { ...limits, signal, onProgress })
       if (db.kind === 'server' && imported.files > 0) await db.query('analyze')
@@ -65,6 +61,32 @@ export async function backfillFromLake(
     return done.refused.length > 0 || done.tables.some(({ refused }) => refused > 0) ? exitCode.rejected : exitCode.done
   }
   return await withDatabase(context, 'backfill from a lake', work, { access: 'create', alone: true, stays: true })
+}
+
+/** Where there is no history yet, the price is that of an empty one, which is none of this user's. */
+async function showPrice(context: Context, place: LakePlace, limits: Pick<ImportOptions, 'clock' | 'maxBytes'>) {
+  const show = async (db: Database) => {
+    const { plan } = await priceOf(db, place, limits)
+    const { files, rows, bytes, known, refused, notTaken } = plan
+    const seconds = Math.ceil(rows / ROWS_PER_SECOND)
+    const price = { place: place.place, files, rows, bytes, known, seconds, refused, notTaken }
+    const text = `${rows.toLocaleString('en-US')} rows in ${files} files, ${bytesText(bytes)}: about ${durationText(seconds)}\n`
+    writeSummary(context, price, text, refusalsOf({ refused, notTaken }))
+    return exitCode.done
+  }
+  return await withDatabase(context, 'the price of a lake', show).catch(async (error: unknown) => {
+    if (!(error instanceof NothingThere)) throw error
+    return await inWorkFolder(async (folder) => {
+      const config = { ...context.app.config, databaseUrl: undefined, dataDir: folder }
+      const db = await openDatabase({ ...context.app, config }, ['the price of a lake'], { durable: false })
+      try {
+        await migrateDatabase(db, context.app)
+        return await show(db)
+      } finally {
+        await db.close()
+      }
+    })
+  })
 }
 
 const columns = ['table', 'rows', 'taken', 'refused', 'restricted', 'conflicts'] as const
