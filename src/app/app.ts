@@ -65,7 +65,16 @@ export function openDatabase(
     ...options
   }: Pick<
     ConnectOptions,
-    'lowMemory' | 'isBrief' | 'waitMs' | 'durable' | 'shares' | 'signal' | 'connectMs' | 'creates' | 'stopWaiting'
+    | 'lowMemory'
+    | 'isBrief'
+    | 'waitMs'
+    | 'durable'
+    | 'shares'
+    | 'signal'
+    | 'connectMs'
+    | 'creates'
+    | 'stopWaiting'
+    | 'ending'
   > & {
     readonly stays?: boolean
   } = {},

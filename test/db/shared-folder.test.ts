@@ -247,11 +247,11 @@ describe('processes with one data folder', () => {
     const dataDir = await emptyFolder()
     const holder = await open(dataDir)
     await holder.query('create table t (id int generated always as identity, who text)')
-    const poller = await open(dataDir, 'writes')
+    const [poller, other] = [await open(dataDir, 'writes'), await open(dataDir, 'writes')]
     const write = (db: Database, who: string) => db.query('insert into t (who) values ($1)', [who])
     const release = await busy(holder)
     const all = [write(holder, 'keys'), write(holder, 'other keys'), beforeOthers(() => write(poller, 'poll'))]
-    all.push(write(await open(dataDir, 'writes'), 'keys of another'))
+    all.push(write(other, 'keys of another'))
     await clock.sleep(300)
     await release()
     await Promise.all(all)

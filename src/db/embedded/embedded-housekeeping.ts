@@ -19,12 +19,19 @@ const TABLES = `select case relkind when 'p' then 'only ' else '' end || format(
   from pg_class join pg_namespace n on n.oid = relnamespace
  where relkind in ('r', 'p') and relpersistence <> 't' order by pg_class.oid`
 
+const markerOf = (dataDir: string) => join(dataDir, 'vacuumed')
+
+/** A vacuum that was not done to its end is due again at once. */
+export async function forgetVacuum(dataDir: string): Promise<void> {
+  await writeFile(markerOf(dataDir), '0', { mode: 0o600 }).catch(() => undefined)
+}
+
 /**
  * Returns the function to call after each transaction; mostly nothing is due. It returns statements, each of one table: the whole
  * database takes seconds, for which no poll could wait.
  */
 export function housekeeping(engine: Engine, dataDir: string): () => Promise<readonly string[]> {
-  const marker = join(dataDir, 'vacuumed')
+  const marker = markerOf(dataDir)
   let checkpointed: number | undefined
   let analyzed: number | undefined
   let vacuumed: number | undefined

@@ -12,7 +12,7 @@ import type { ProtocolSession, ProtocolTurn, TakeOptions } from '../pgwire/sessi
 import { swallowedStatementError, toAppError } from '../sql-errors.ts'
 import { type DailyCopy, dailyCopies } from './embedded-copies.ts'
 import type { Template } from './embedded-create.ts'
-import { housekeeping } from './embedded-housekeeping.ts'
+import { forgetVacuum, housekeeping } from './embedded-housekeeping.ts'
 import { bindToReader, READ_ONLY } from './embedded-reader.ts'
 import { openCluster } from './embedded-restore.ts'
 import { SocketEngine } from './engine-socket.ts'
@@ -52,6 +52,8 @@ export interface EmbeddedOptions {
    * end in time. Right for a process that stays; one that comes and goes starts sooner without.
    */
   readonly thread?: URL | undefined
+  /** Aborted when the process is to end: housekeeping that is due then is left for the next one. */
+  readonly ending?: AbortSignal | undefined
 }
 
 /**
@@ -68,7 +70,7 @@ export interface EmbeddedOptions {
  * @throws FatalError when it is damaged and there is no copy
  */
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
-  const { clock, durable = true, readOnly = false, report = () => {}, template, thread } = options
+  const { clock, durable = true, readOnly = false, report = () => {}, template, thread, ending } = options
   const unlock = await lockFolder(dataDir, options)
   try {
     const parameters = readOnly ? READ_ONLY : []
@@ -78,7 +80,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions): P
     if (readOnly && engine instanceof PGlite) await bindToReader(engine)
     const copies =
       durable && !readOnly ? await dailyCopies(engine, dataDir, { clock, report, isFromTemplate }) : undefined
-    return databaseOf(engine, dataDir, unlock, copies)
+    return databaseOf(engine, dataDir, unlock, { copies, ending })
   } catch (error) {
     await unlock()
     throw toAppError(error, dataDir)
@@ -134,6 +136,13 @@ function housekeeper(engine: Engine, dataDir: string, begin: () => Promise<Turn>
       })
     },
     done: async () => await doing,
+    /** Leaves what is due, and the statement that runs, for the next process. */
+    async leave(): Promise<void> {
+      const left = statements.splice(0)
+      if (doing && engine instanceof RemoteEngine) engine.interrupt()
+      await doing
+      if (left.length > 0) await forgetVacuum(dataDir)
+    },
   }
 }
 
@@ -238,7 +247,7 @@ function databaseOf(
   engine: Engine,
   dataDir: string,
   unlock: () => Promise<void>,
-  copies?: DailyCopy,
+  { copies, ending }: { readonly copies?: DailyCopy | undefined; readonly ending?: AbortSignal | undefined } = {},
 ): EmbeddedDatabase {
   const held = new Set<string>()
   const { transaction, question, session, begin, take, house } = sharedSession(engine, dataDir, copies)
@@ -260,7 +269,7 @@ function databaseOf(
     },
     take,
     close: async () => {
-      await house.done()
+      await (ending?.aborted ? house.leave() : house.done())
       const turn = await begin().catch(() => undefined)
       try {
         if (engine.closed) return

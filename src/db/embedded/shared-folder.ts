@@ -206,7 +206,7 @@ async function connectTo(dataDir: string, isWork: boolean, onWait: SharedOptions
 async function served(
   db: EmbeddedDatabase,
   dataDir: string,
-  { clock, random, stopWaiting }: SharedOptions,
+  { clock, random, stopWaiting, ending }: SharedOptions,
 ): Promise<Database> {
   const path = socketPath(dataDir)
   if (path === undefined || random === undefined) return db
@@ -221,7 +221,7 @@ async function served(
     close: async () => {
       // No transaction of another process is open then, and none begins.
       const none = async () => undefined
-      const signal = AbortSignal.timeout(stopWaiting?.aborted ? STOP_WITHIN : END_WITHIN)
+      const signal = AbortSignal.timeout(stopWaiting?.aborted || ending?.aborted ? STOP_WITHIN : END_WITHIN)
       const last = await db.take({ isWork: true, signal, onStop: none, onWait: none, restore: none }).catch(none)
       // What was answered is on its way by then.
       await immediate()

@@ -66,7 +66,9 @@ export async function startCommand(context: Context, flags: StartFlags): Promise
   if (rival && !flags.replace) return skipStart(context, rival)
   if (rival) await stopHolder(context, rival)
   const holds = [startHold, ...scheduled.map(({ resource }) => `sync ${resource.name}`)]
-  const db = await untilReached(context, missed, () => openDatabase(app, holds, { stays: true, shares: 'writes' }))
+  const db = await untilReached(context, missed, () =>
+    openDatabase(app, holds, { stays: true, shares: 'writes', ending: context.signal }),
+  )
   if (!db) return exitCode.done
   let api: Api | undefined
   let monitoring: Monitoring | undefined
