@@ -63,3 +63,9 @@ test.each([
   await expect(inside).rejects.toMatchObject({ code: '25P02' })
   expect((await engine.query('select $1::int as one', [1])).rows).toEqual([{ one: 1 }])
 })
+
+test('a statement with parameters returns any number of rows', async () => {
+  const { rows } = await engine.query<{ n: number }>('select n from generate_series(1, $1::int) n', [300_000])
+  expect([rows.length, rows.at(-1)]).toEqual([300_000, { n: 300_000 }])
+  expect((await engine.query('select $1::int as one', [1])).rows).toEqual([{ one: 1 }])
+})

@@ -44,11 +44,13 @@ export abstract class RemoteEngine extends Statements {
   /** Sends a message, with those before whose responses nothing depends on: each trip to the other side and back has its price. */
   async execProtocolStream(message: Uint8Array, { throwOnError = true }: ProtocolOptions = {}): Promise<Messages> {
     const kind = kindOf(message)
-    // After a simple query nothing is left to end.
-    const isNeedless = kind === 'S' && this.#last === 'Q'
+    // After a simple query nothing is left to end, and Execute was sent with what ends it.
+    const isNeedless = kind === 'S' && (this.#last === 'Q' || this.#last === 'E')
     this.#last = kind
     if (isNeedless) return []
     this.#unsent.push(message)
+    // All rows come as the response to Execute: PGlite gives each message of that to Sync to one call of a function, which takes no 130,000.
+    if (kind === 'E') this.#unsent.push(protocol.serialize.sync())
     if (WITH_NEXT.has(kind)) return []
     const [blob, sent] = [this.#blob, this.#unsent]
     this.#blob = undefined
@@ -90,8 +92,8 @@ export abstract class RemoteEngine extends Statements {
   async syncToFs(): Promise<void> {}
 }
 
-/** Parse, Bind, Describe of a portal, Execute: PGlite sends each by itself, and the message after them says whether they failed. */
-const WITH_NEXT = new Set(['P', 'B', 'DP', 'E'])
+/** Parse, Bind, Describe of a portal: PGlite sends each by itself, and the message after them says whether they failed. */
+const WITH_NEXT = new Set(['P', 'B', 'DP'])
 
 /** The letter of a message, and of Describe what is described. */
 function kindOf(message: Uint8Array): string {
