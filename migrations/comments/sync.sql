@@ -31,10 +31,10 @@ comment on column sync.raw_body.bytes is 'Length of the text in bytes, before co
 comment on column sync.raw_body.first_at is 'When it was received first, by the clock of the requesting machine.';
 
 comment on table sync.claim is 'What responses say that must not be believed from one response, such as that a key is gone: pending until enough responses of different cache windows agree. A response that contradicts it removes it.';
-comment on column sync.claim.resource is 'The resource, or the resource and one of its histories, separated by a slash.';
-comment on column sync.claim.kind is 'missing, older, resumed, shown, returned, shrunken, flawed, skipped, empty place, unlisted, volatile, joined, rank, appeared or unsent: what is claimed. How many responses it takes is documented for each.';
-comment on column sync.claim.subject is 'What the claim is about: natural key of the entity; several columns are joined by a slash. Empty: the whole response.';
-comment on column sync.claim.value is 'What responses must agree in, such as a content hash. Empty: the subject says all.';
+comment on column sync.claim.resource is 'The resource, or the resource and one of its histories or `restrictions`, separated by a slash.';
+comment on column sync.claim.kind is 'missing, older, resumed, shown, returned, shrunken, flawed, skipped, empty place, unlisted, volatile, joined, rank, appeared, unsent, gone, forbidden, restricted or lifted: what is claimed. How many responses it takes is documented for each.';
+comment on column sync.claim.subject is 'What the claim is about: natural key of the entity; several columns are joined by a slash; of restrictions the key of the response and the player. Empty: the whole response.';
+comment on column sync.claim.value is 'What responses must agree in, such as a content hash, the privacy rule, or of forbidden the kind of credential. Empty: the subject says all.';
 comment on column sync.claim.first_at is 'observed_at of the first response that said so.';
 comment on column sync.claim.last_at is 'observed_at of the latest response that counted.';
 comment on column sync.claim.first_received_at is 'When the first one was received, by the clock of this machine.';
@@ -114,9 +114,6 @@ comment on column sync.work_item.checked_at is 'When the last response was recei
 comment on column sync.work_item.leased_until is 'Until then a process holds the lease, or the key backs off after a failure. NULL: it may be refreshed.';
 comment on column sync.work_item.leased_by is 'Holder of the lease: a run, or `backfill`, which takes over its own leases when it is resumed. NULL: none.';
 comment on column sync.work_item.gone_at is 'Since when it is gone from the API, confirmed; it is requested about once a day then. NULL: it exists as far as is known.';
-comment on column sync.work_item.refusal is 'Refusal that is not confirmed yet: hidden (403) or gone (404). NULL: none is pending.';
-comment on column sync.work_item.refused_since is 'When it was received first. NULL: none is pending.';
-comment on column sync.work_item.refused_times is 'How often in a row it was received. NULL: none is pending.';
 
 comment on table sync.outbox is 'Everything that changed in the last day, numbered without a gap in the order of commits: what change files and streams read.';
 comment on column sync.outbox.number is 'Number of the change. A reader that saw one has seen, or can see, every lower one.';
@@ -157,12 +154,11 @@ comment on column sync.privacy_action.run_id is 'The run; NULL for a purge.';
 comment on table sync.privacy_restriction is 'What players hide at present, by rule and by the key whose responses say so. No other table has any of it.';
 comment on column sync.privacy_restriction.player_uuid is 'The player.';
 comment on column sync.privacy_restriction.field_group is 'The privacy rule, as profiles spell it: mainAccess, onlineStatus ...';
-comment on column sync.privacy_restriction.told_by is 'Resource and key whose responses set it: players/<uuid> or guilds/<uuid>. Only its later responses can end it.';
+comment on column sync.privacy_restriction.told_by is 'Resource and key whose responses set it: players/<uuid> or guilds/<uuid>. Only its later responses that say otherwise can end it; one that does not name the rule does not.';
 comment on column sync.privacy_restriction.since is 'observed_at of the first response that set it; of a refusal, when it was received.';
-comment on column sync.privacy_restriction.awaits is 'How many more responses must repeat it before what is kept is removed. 0: confirmed. Until then it is pending: a response that shows the fields ends it, and nothing is lost.';
+comment on column sync.privacy_restriction.is_pending is 'Whether further responses must repeat it before what is kept is removed: until then one that says otherwise ends it, and nothing is lost. sync.claim has those that did.';
 comment on column sync.privacy_restriction.is_held is 'Whether the guard mass-restriction holds it: the responses that confirm it must be hours apart.';
-comment on column sync.privacy_restriction.latest_at is 'observed_at of the latest response that counted for it. NULL: it was never pending.';
-comment on column sync.privacy_restriction.latest_received_at is 'When that response was received, by the clock of this machine. NULL: it was never pending, or is from before this column existed.';
+comment on column sync.privacy_restriction.is_refusal is 'Whether it only follows from refusals of the profile (403): then a profile that is shown says otherwise, whatever it says of rules.';
 comment on column sync.privacy_restriction.credential is 'Kind of credential of the response that set it: guest or token. NULL: not known, as of a row from before this column existed.';
 comment on column sync.privacy_restriction.needs_credential is 'Kind of credential that was shown the fields before: only its responses can confirm it. NULL: any.';
 comment on column sync.privacy_restriction.run_id is 'The run of the response that set it. NULL: not known.';

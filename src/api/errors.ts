@@ -1,4 +1,5 @@
 import { FatalError, RetryableError } from '../base/errors.ts'
+import type { Dates } from './http/response-headers.ts'
 
 /** What an error body says, whichever of the two families it belongs to (API reference 2.5). */
 export interface Refusal {
@@ -14,6 +15,8 @@ export interface Refusal {
   readonly objects: Readonly<Record<string, unknown>>
   /** When it was written by its own `Date`, else when it came; ms since the epoch. Absent: not known. */
   readonly respondedAt?: number | undefined
+  /** The same with its age and what the headers say of it. Absent: not known. */
+  readonly dates?: Dates | undefined
 }
 
 /** The API refused the request: a repeat would bring the same. */
@@ -24,11 +27,14 @@ export class ApiError extends FatalError {
   readonly path: string
   /** Ms since the epoch; null when not known. */
   readonly respondedAt: number | null
+  /** Null when not known. */
+  readonly dates: Dates | null
 
   constructor(refusal: Refusal) {
     const { status, kind, detail, path } = refusal
     super(refusalMessage(refusal), { context: { status, kind, detail, path } })
     this.respondedAt = refusal.respondedAt ?? null
+    this.dates = refusal.dates ?? null
     this.status = status
     this.kind = kind
     this.detail = detail

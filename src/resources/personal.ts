@@ -64,6 +64,8 @@ function isRuleName(name: string): boolean {
   return isStorable(name) && name.length <= 100
 }
 
+const nothingOfPerson = { restricted: [], open: [], shows: [], sends: [], fields: [] }
+
 /** Each player once; records without a uuid are left out. */
 function merged(people: readonly Person[]): Person[] {
   const byUuid = new Map<string, Person>()
@@ -72,12 +74,14 @@ function merged(people: readonly Person[]): Person[] {
     const playerUuid = one.playerUuid.toLowerCase()
     if (!isUuid(playerUuid)) continue
     const before = byUuid.get(playerUuid)
-    const { restricted, shows, fields } = before ?? { restricted: [], shows: [], fields: [] }
+    const { restricted, open, shows, sends, fields } = before ?? nothingOfPerson
     byUuid.set(playerUuid, {
       playerUuid,
       isUnsure: before?.isUnsure === true || one.isUnsure === true,
       restricted: union(restricted, one.restricted.filter(isRuleName)),
+      open: union(open, one.open),
       shows: union(shows, one.shows),
+      sends: union(sends, one.sends),
       fields: union(fields, one.fields.filter(isStorable)),
     })
   }

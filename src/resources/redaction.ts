@@ -22,6 +22,12 @@ export function rulesShown(record: unknown, rules: Readonly<Record<string, reado
   return Object.entries(rules).flatMap(([rule, names]) => (names.some((name) => hasValue(record, name)) ? [rule] : []))
 }
 
+/** The rules of which a record has a field, whatever its value. */
+export function rulesSent(record: unknown, rules: Readonly<Record<string, readonly string[]>>): string[] {
+  const sent = new Set(fieldsOf(record).map(([name]) => name))
+  return Object.entries(rules).flatMap(([rule, names]) => (names.some((name) => sent.has(name)) ? [rule] : []))
+}
+
 export function hasValue(record: unknown, name: string): boolean {
   const value = fieldsOf(record).find(([field]) => field === name)?.[1]
   if (value === undefined || value === null || value === false || value === '') return false

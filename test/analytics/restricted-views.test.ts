@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { leaderboards } from '../../src/resources/leaderboards/index.ts'
-import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
+import { guildBody, guildId, openMember, playerId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
 import { worldOf } from '../support/world.ts'
@@ -25,7 +25,7 @@ describe.each(kindsOfLongTests)('a NULL in a view has its reason beside it, on t
     expect(await player()).toEqual([[7, expect.anything(), true, []]])
     await syncGuild(world, memberIs({ restrictions: { main_access: true, online_status: true } }), '10:10')
     expect(await player()).toEqual([[null, null, null, ['mainAccess', 'onlineStatus']]])
-    await syncGuild(world, memberIs({}), '10:20')
+    await syncGuild(world, memberIs(openMember), '10:20')
     await syncPlayer(world, 1, profile(1, shown), '10:30')
     expect(await player()).toEqual([[7, expect.anything(), true, []]])
   })
@@ -54,10 +54,10 @@ describe.each(kindsOfLongTests)('a NULL in a view has its reason beside it, on t
     for (const at of ['10:00', '10:01', '10:02', '10:03']) await syncOnline(world, onlineBody({ EU1: [1] }), at)
     expect(await playtime()).toEqual([[180, expect.any(Number)]])
     await syncPlayer(world, 1, hides, '10:04')
-    expect(await world.rows('select awaits from sync.privacy_restriction')).toEqual([[1]])
+    expect(await world.rows('select is_pending from sync.privacy_restriction')).toEqual([[true]])
     const pending = await playtime()
     await syncPlayer(world, 1, hides, '10:14')
-    expect(await world.rows('select awaits from sync.privacy_restriction')).toEqual([[0]])
+    expect(await world.rows('select is_pending from sync.privacy_restriction')).toEqual([[false]])
     for (const [row] of [pending, await playtime()]) expect([row?.[0], Number(row?.[1]) >= 180]).toEqual([0, true])
   })
 
@@ -107,8 +107,8 @@ describe.each(kindsOfLongTests)('a NULL in a view has its reason beside it, on t
     expect(all.filter(([, guild]) => guild === a).length).toBe(4)
     expect(all.filter(([event, , , from]) => event === 'joined' && from === a).length).toBe(2)
     await syncGuild(world, members({ restrictions: { guildHistoryAccess: true } }), '10:50')
-    expect(await world.rows('select distinct field_group, awaits from sync.privacy_restriction')).toEqual([
-      ['guildHistoryAccess', 1],
+    expect(await world.rows('select distinct field_group, is_pending from sync.privacy_restriction')).toEqual([
+      ['guildHistoryAccess', true],
     ])
     expect([await guilds(1), await guilds(2)]).toEqual([[[null], [b]], [[b]]])
     expect([await contributors(), await active()]).toEqual(Array(2).fill([['Player9']]))
@@ -147,7 +147,7 @@ describe.each(kindsOfLongTests)('a NULL in a view has its reason beside it, on t
     expect(await ranks()).toHaveLength(1)
     const hides = { restrictions: { mainAccess: true, onlineStatus: true } }
     await syncPlayer(world, 1, profile(1, hides), '10:20')
-    expect(await world.rows('select distinct awaits from sync.privacy_restriction')).toEqual([[1]])
+    expect(await world.rows('select distinct is_pending from sync.privacy_restriction')).toEqual([[true]])
     expect(await counter('wars')).toEqual([[null, 'unknown']])
     expect(await counter('contributed')).toEqual([[4, 'exact']])
     expect(await evidence()).toEqual([])

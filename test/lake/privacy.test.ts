@@ -6,7 +6,7 @@ import { exportLake } from '../../src/lake/export.ts'
 import { readIndex } from '../../src/lake/index-file.ts'
 import { inProfiles } from '../../src/resources/personal.ts'
 import { purge } from '../../src/sync/privacy/person.ts'
-import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
+import { guildBody, guildId, openMember, playerId, syncGuild } from '../support/guild-answers.ts'
 import { lakeBetween } from '../support/lake-folder.ts'
 import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { temporaryFolder, testDatabase } from '../support/postgres.ts'
@@ -126,14 +126,16 @@ describe('a lake that is imported while a restriction is pending', { timeout: 12
       [8, '10:00'],
     ])
     expect(await ours.rows(shown)).toEqual([[null]])
-    await syncGuild(ours, member({ globalData: { wars: 8 } }), '10:20')
+    await syncGuild(ours, member({ ...openMember, globalData: { wars: 8 } }), '10:20')
     expect(await ours.rows(shown)).toEqual([[3]])
   })
 
   test('gives none of it once another response confirms the restriction', async () => {
     await lake.imported()
     await syncGuild(ours, hides, '10:20')
-    expect(await ours.rows('select field_group, awaits from sync.privacy_restriction')).toEqual([['mainAccess', 0]])
+    expect(await ours.rows('select field_group, is_pending from sync.privacy_restriction')).toEqual([
+      ['mainAccess', false],
+    ])
     expect(await ours.rows(wars)).toEqual([])
   })
 

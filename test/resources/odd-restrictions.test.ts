@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isPublic, restrictionsOf, restrictionVocabulary } from '../../src/api/schemas/people/restrictions.ts'
-import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
+import { guildBody, guildId, openMember, playerId, syncGuild } from '../support/guild-answers.ts'
 import { profile, syncPlayer } from '../support/player-answers.ts'
 import { worldOf } from '../support/world.ts'
 
@@ -89,13 +89,13 @@ describe('a restriction of a member', () => {
       await syncGuild(world, guildBody('a', { 2: { rank: 'owner' } }), at)
       expect(await rules()).toEqual([['onlineStatus', ofA]])
     }
-    await syncGuild(world, guildBody('a', { 2: { rank: 'owner' }, 1: {} }), '11:00')
+    await syncGuild(world, guildBody('a', { 2: { rank: 'owner' }, 1: openMember }), '11:00')
     expect(await rules()).toEqual([])
   })
 
   test('ends in the next guild once that one shows the member openly and the former one does not have the member', async () => {
     await syncGuild(world, guildBody('a', { 2: { rank: 'owner' }, 1: hides }), '10:00')
-    const inB = guildBody('b', { 3: { rank: 'owner' }, 1: {} })
+    const inB = guildBody('b', { 3: { rank: 'owner' }, 1: openMember })
     for (const at of ['10:05', '10:15', '10:25']) await syncGuild(world, inB, at)
     expect(await rules()).toEqual([['onlineStatus', ofA]])
     for (const at of ['10:30', '10:40']) await syncGuild(world, guildBody('a', { 2: { rank: 'owner' } }), at)

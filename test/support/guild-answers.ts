@@ -26,6 +26,11 @@ export function place(letter: string | null, acquired: string | null, fields: ob
 
 const noGuild = { uuid: null, name: null, prefix: null }
 
+/** What a member's record says of the rules while the member hides nothing. */
+export const openMember = {
+  restrictions: { online_status: false, main_access: false, guild_high_ranked_access: false },
+}
+
 /** What a diary says of one member. */
 export interface MemberFields {
   readonly rank?: string

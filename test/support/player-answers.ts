@@ -1,3 +1,4 @@
+import { restrictionVocabulary } from '../../src/api/schemas/people/restrictions.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { players } from '../../src/resources/players/index.ts'
 import type { PrivacyPolicy } from '../../src/sync/privacy/restrictions/rule-source.ts'
@@ -29,6 +30,9 @@ export async function syncOnline(world: World, body: object, at: string): Promis
   return await world.syncNow(onlinePlayers, { raw: world.raw ?? false })
 }
 
+/** What a profile says of the rules while the player hides nothing. */
+const nothingHidden = Object.fromEntries(restrictionVocabulary.map((rule) => [rule, false]))
+
 /** A profile as the API sends it (API reference 7.1); instants in `fields.lastJoin` are those of a diary. */
 export function profile(
   number: number,
@@ -42,7 +46,7 @@ export function profile(
     server: null,
     rank: 'Player',
     guild: null,
-    restrictions: {},
+    restrictions: nothingHidden,
     ...rest,
     lastJoin: lastJoin === null ? null : new Date(instantOf(lastJoin)).toISOString(),
   }

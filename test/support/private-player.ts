@@ -1,6 +1,6 @@
 import type { Database } from '../../src/db/database.ts'
 import { decompressed } from '../../src/sync/archive/bodies.ts'
-import { guildBody, guildId, playerId, syncGuild } from './guild-answers.ts'
+import { guildBody, guildId, openMember, playerId, syncGuild } from './guild-answers.ts'
 import { onlineBody, profile, syncOnline, syncPlayer } from './player-answers.ts'
 import type { World } from './world.ts'
 
@@ -54,7 +54,13 @@ export const fullProfile = (fields: object = {}) => {
   }
 }
 /** Player 1 as a member of guild a, without any restriction. */
-export const fullMember = { ...presence, globalData: { wars: 70004 }, weekly: { streak: 70021 }, contributed: 5 }
+export const fullMember = {
+  ...openMember,
+  ...presence,
+  globalData: { wars: 70004 },
+  weekly: { streak: 70021 },
+  contributed: 5,
+}
 const another = { rank: 'owner', online: true, server: 'OTHER', globalData: { wars: 80004 } }
 export const guildWithMember = (fields: object) => guildBody('a', { 1: { ...fields }, 2: another })
 

@@ -90,7 +90,7 @@ describe.each(kindsOfPart)('a backfill of guilds on the %s database', (kind) => 
     for (const letter of ['c', 'd', 'e']) world.sandbox.setAnswer(hookOf(letter), null)
     await world.clock.advance(3_600_000)
     expect(await backfillGuilds(world)).toMatchObject({ run: { status: 'rejected', rejected: 3 } })
-    expect(await world.rows(`select count(*)::int from sync.work_item where refusal is not null`)).toEqual([[0]])
+    expect(await world.rows(`select count(*)::int from sync.claim where kind in ('gone', 'forbidden')`)).toEqual([[0]])
     expect(await world.rows(`select count(*)::int from game.guild where valid_until = 'infinity'`)).toEqual([[6]])
   })
 

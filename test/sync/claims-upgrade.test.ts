@@ -38,4 +38,39 @@ describe.each(kindsOfPart)('what was pending before there were claims, on the %s
       ['world-events', 'skipped', 'Fall/1780311660', '', 1, 10, 10, 10, 10],
     ])
   })
+
+  test('stays pending where it was counted beside refused keys and restrictions', async () => {
+    const db = await testDatabase(kind, { migrated: false })
+    await migrate(db, {
+      folder: await migrationsBefore('0034_refusals_are_claims'),
+      repeatable: [],
+      clock: systemClock,
+    })
+    const player = '00000000-0000-4000-8000-000000000001'
+    const guild = 'aaaaaaaa-0000-4000-8000-000000000000'
+    await db.query(`insert into sync.work_item (resource, key, refusal, refused_since, refused_times, credential) values
+      ('players', '${player}', 'hidden', ${hour(10)}, 1, 'token'), ('guilds', '${guild}', 'gone', ${hour(11)}, 5, null),
+      ('guilds', 'shown', null, null, null, 'guest')`)
+    await db.query(`insert into sync.privacy_restriction (player_uuid, field_group, told_by, since, awaits, is_held, latest_at, latest_received_at) values
+      ('${player}', 'mainAccess', 'players/${player}', ${hour(10)}, 1, false, ${hour(10)}, ${hour(10)}),
+      ('${player}', 'onlineStatus', 'guilds/${guild}', ${hour(10)}, 1, true, ${hour(12)}, ${hour(13)}),
+      ('${player}', 'guildHistoryAccess', 'guilds/${guild}', ${hour(10)}, 0, false, null, null)`)
+    await migrateAll(db)
+    const rows = async (sql: string) => (await db.query<object>(sql)).map((row) => Object.values(row))
+    expect(
+      await rows(
+        `select resource, kind, subject, value, times, extract(hour from last_at)::int from sync.claim order by resource, kind`,
+      ),
+    ).toEqual([
+      ['guilds', 'gone', guild, '', 1, 11],
+      ['guilds/restrictions', 'restricted', `${guild}/${player}`, 'onlineStatus', 2, 12],
+      ['players', 'forbidden', player, 'token', 1, 10],
+      ['players/restrictions', 'restricted', `${player}/${player}`, 'mainAccess', 1, 10],
+    ])
+    expect(await rows('select field_group, is_pending, is_held from sync.privacy_restriction order by 1')).toEqual([
+      ['guildHistoryAccess', false, false],
+      ['mainAccess', true, false],
+      ['onlineStatus', true, true],
+    ])
+  })
 })

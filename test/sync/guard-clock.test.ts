@@ -274,9 +274,9 @@ describe.each(kindsOfPart)('a wrong clock on the %s database', (kind) => {
       const hidden = profile(1, { restrictions: { main_access: true } })
       await ask('10:00', open, headersAt)
       for (const at of ['11:00', '12:00', '13:00']) await ask(at, hidden, aged('11:00'))
-      expect((await rows('select awaits from sync.privacy_restriction')).flat()).toEqual([1])
+      expect((await rows('select is_pending from sync.privacy_restriction')).flat()).toEqual([true])
       await ask('14:00', hidden, headersAt)
-      expect((await rows('select awaits from sync.privacy_restriction')).flat()).toEqual([0])
+      expect((await rows('select is_pending from sync.privacy_restriction')).flat()).toEqual([false])
     })
   })
 

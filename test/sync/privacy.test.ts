@@ -90,6 +90,9 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
     await syncOnline(world, onlineBody({ SECRET1: [1] }), '10:02')
     await syncGuild(world, guildWithMember({ ...fullMember, contributed: 6 }), '10:10')
     expect(await whereStored(world.db, [...secrets.mainAccess, ...secrets.onlineStatus])).toEqual([])
+    await syncPlayer(world, 1, fullProfile(), '10:50')
+    expect(await restrictions()).toHaveLength(2)
+    expect(await whereStored(world.db, [...secrets.mainAccess, ...secrets.onlineStatus])).toEqual([])
     await syncPlayer(world, 1, fullProfile(), '11:00')
     expect(await restrictions()).toEqual([])
     // The guild says what it said before, and is believed now.
@@ -108,7 +111,7 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
       await syncGuild(world, guildWithMember({ contributed: 6, restrictions: { main_access: true } }), at)
     await syncPlayer(world, 1, fullProfile(), '10:10')
     expect(await whereStored(world.db, secrets.mainAccess)).toEqual([])
-    await syncGuild(world, guildWithMember({ ...fullMember, contributed: 6 }), '11:00')
+    for (const at of ['10:50', '11:00']) await syncGuild(world, guildWithMember({ ...fullMember, contributed: 6 }), at)
     await syncPlayer(world, 1, fullProfile(), '11:10')
     expect(
       await rows(`select first_join is null, valid_until from game.player order by valid_from desc limit 1`),
@@ -127,7 +130,7 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
     expect(await restrictions()).toEqual([['1', 'mainAccess', 'players', '10:05']])
     await syncPlayer(world, 1, null, '10:10', 403)
     expect(await actions()).toEqual([['mainAccess', 'anonymize', true, '1']])
-    await syncPlayer(world, 1, fullProfile(), '11:00')
+    await confirmPlayer(world, 1, fullProfile(), '11:00')
     expect(await restrictions()).toEqual([])
     expect(await whereStored(world.db, ['70001'])).not.toEqual([])
   })

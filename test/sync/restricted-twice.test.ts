@@ -15,7 +15,8 @@ const numbers = (count: number) => Array.from({ length: count }, (_, nth) => nth
 describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
   const world = Object.assign(worldOf(kind), { raw: true })
   const { rows } = world
-  const pending = () => rows('select field_group, awaits, is_held, since from sync.privacy_restriction order by 1, 4')
+  const pending = () =>
+    rows('select field_group, is_pending, is_held, since from sync.privacy_restriction order by 1, 4')
   const actions = () => rows('select field_group, policy from sync.privacy_action order by at')
   const guards = () =>
     rows(`select guard, action from sync.guard_action where guard in ('mass-restriction', 'credential') order by at, 1`)
@@ -25,13 +26,13 @@ describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
     await showEverything(world)
     const before = await count('game.player_counter')
     expect(await syncPlayer(world, 1, hidden, '10:00')).toMatchObject({ status: 'ok' })
-    expect(await pending()).toEqual([['mainAccess', 1, false, '10:00']])
+    expect(await pending()).toEqual([['mainAccess', true, false, '10:00']])
     await syncPlayer(world, 1, hidden, '10:01')
-    expect(await pending()).toEqual([['mainAccess', 1, false, '10:00']])
+    expect(await pending()).toEqual([['mainAccess', true, false, '10:00']])
     expect([await count('game.player_counter'), await actions(), await guards()]).toEqual([before, [], []])
     expect(await rows('select playtime_hours, restricted from analytics.player')).toEqual([[null, ['mainAccess']]])
     await syncPlayer(world, 1, hidden, '10:10')
-    expect(await pending()).toEqual([['mainAccess', 0, false, '10:00']])
+    expect(await pending()).toEqual([['mainAccess', false, false, '10:00']])
     expect(await whereStored(world.db, secrets.mainAccess)).toEqual([])
     expect(await actions()).toEqual([['mainAccess', 'anonymize']])
   })
@@ -53,7 +54,7 @@ describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
       world.sandbox.setAnswer(`/player/${playerId(1)}`, () => ({ headers, body: closed(1) }))
       await syncPlayers(world, { keys: [playerId(1)] })
     }
-    expect((await pending()).map(([group, awaits]) => [group, awaits])).toEqual([['mainAccess', 1]])
+    expect((await pending()).map(([group, isPending]) => [group, isPending])).toEqual([['mainAccess', true]])
     expect([await counters(), await actions()]).toEqual([before, []])
     for (const at of ['02 10:10', '02 10:20', '02 10:30']) await syncPlayer(world, 1, shown, at)
     expect(await counters()).toEqual(expect.arrayContaining(before))
@@ -67,7 +68,7 @@ describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
     await syncPlayer(world, 1, fullProfile(), '10:10')
     expect(await pending()).toEqual([])
     await syncPlayer(world, 1, hidden, '10:20')
-    expect(await pending()).toEqual([['mainAccess', 1, false, '10:20']])
+    expect(await pending()).toEqual([['mainAccess', true, false, '10:20']])
     expect(await whereStored(world.db, secrets.mainAccess)).toEqual(expect.arrayContaining(kept))
     await syncPlayer(world, 1, fullProfile(), '10:30')
     expect(await rows('select playtime_hours, first_join is null from analytics.player')).toEqual([[70001, false]])
@@ -92,7 +93,8 @@ describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
     expect(await guards()).toEqual([['mass-restriction', 'pending']])
     for (const at of ['10:10', '11:00', '12:10']) await syncMany(closed, at)
     expect(await count('game.player_counter')).toBe(before)
-    expect(await rows('select distinct awaits, is_held from sync.privacy_restriction')).toEqual([[1, true]])
+    expect(await rows('select distinct is_pending, is_held from sync.privacy_restriction')).toEqual([[true, true]])
+    expect(await rows('select distinct kind, times from sync.claim')).toEqual([['restricted', 2]])
     const status = () => readOverview(world.db, world.clock.now())
     const { restrictions } = await status()
     expect(restrictions).toEqual([
@@ -138,7 +140,7 @@ describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
     for (const at of ['10:00', '10:10'])
       expect(await syncGuild(world, restricted, at)).toMatchObject({ status: expect.not.stringMatching('rejected') })
     expect([await guards(), await actions()]).toEqual([[], []])
-    expect(await rows('select distinct awaits from sync.privacy_restriction')).toEqual([[0]])
+    expect(await rows('select distinct is_pending from sync.privacy_restriction')).toEqual([[false]])
   })
 })
 
@@ -155,14 +157,15 @@ describe.each(kindsOfLongTests)('restrictions of a guest on the %s database', (k
     const shown = profile(1, { playtime: 70001, globalData: { wars: 5 } })
     const closed = profile(1, { restrictions: { mainAccess: true } })
     const counters = async () => (await world.rows('select count(*)::int from game.player_counter'))[0]?.[0]
-    const restriction = () => world.rows('select awaits, credential, needs_credential from sync.privacy_restriction')
+    const restriction = () =>
+      world.rows('select is_pending, credential, needs_credential from sync.privacy_restriction')
     await syncPlayer(owner, 1, shown, '09:00')
     const before = await counters()
     expect(before).toBeGreaterThan(0)
     expect(await world.rows('select credential from sync.work_item')).toEqual([['token']])
     for (const at of ['10:00', '10:10', '13:00', '16:00']) await syncPlayer(guest, 1, closed, at)
     for (const at of ['16:10', '16:20', '16:30']) await syncPlayer(guest, 1, null, at, 403)
-    expect([await counters(), await restriction()]).toEqual([before, [[1, 'guest', 'token']]])
+    expect([await counters(), await restriction()]).toEqual([before, [[true, 'guest', 'token']]])
     expect((await readOverview(world.db, clock.now())).restrictions).toMatchObject([
       { pending: 1, held: 0, needsToken: 1 },
     ])
@@ -172,7 +175,7 @@ describe.each(kindsOfLongTests)('restrictions of a guest on the %s database', (k
     expect([await restriction(), await counters()]).toEqual([[], before])
     await syncPlayer(guest, 1, closed, '18:00')
     await syncPlayer(owner, 1, closed, '18:10')
-    expect([await counters(), await restriction()]).toEqual([0, [[0, 'guest', 'token']]])
+    expect([await counters(), await restriction()]).toEqual([0, [[false, 'guest', 'token']]])
     await Promise.all([api.close(), expired.close()])
   })
 })

@@ -82,7 +82,7 @@ begin atomic
                and (action.player_uuid = player or action.player_hash = sha256(player::text::bytea))
              union all
             select rule.since from sync.privacy_restriction rule
-             where rule.player_uuid = player and rule.field_group = 'onlineStatus' and rule.awaits > 0) began
+             where rule.player_uuid = player and rule.field_group = 'onlineStatus' and rule.is_pending) began
   ), hiding as (
     select range_agg(tstzrange(rule.since, 'infinity')) as spans from sync.privacy_restriction rule
      where rule.player_uuid = player and rule.field_group = 'onlineStatus'

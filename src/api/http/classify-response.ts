@@ -2,7 +2,7 @@ import { CertificateFault, FatalError, ProxyAway, ProxyRefusal } from '../../bas
 import { refusalError, TooManyRequests, Unavailable } from '../errors.ts'
 import { isErrorBody, isFromApplication, readRefusal } from './error-body.ts'
 import type { FailureKind, Outcome } from './outcome.ts'
-import { readHttpDate } from './response-headers.ts'
+import { datesOf, readHttpDate } from './response-headers.ts'
 
 const byCode: Record<string, readonly [FailureKind, string]> = {
   ECONNREFUSED: ['refused', 'connection refused'],
@@ -99,11 +99,18 @@ export function isRetryable(status: number | null, failure: FailureKind | null):
  * The error to throw when a fault is not repeated any more.
  * @param path of the request, without its query
  * @param attempts requests sent for this call
+ * @param dates when it was made; default: as its headers say
  */
-export function faultError(fault: ResponseFault, outcome: Outcome, path: string, attempts: number): Error {
+export function faultError(
+  fault: ResponseFault,
+  outcome: Outcome,
+  path: string,
+  attempts: number,
+  dates = datesOf(outcome.headers, outcome.receivedAt),
+): Error {
   const { status, failure, reason } = fault
   const respondedAt = readHttpDate(outcome.headers.get('date')) ?? outcome.receivedAt
-  const refusal = readRefusal(status ?? 0, path, outcome.body, respondedAt)
+  const refusal = { ...readRefusal(status ?? 0, path, outcome.body, respondedAt), dates }
   if (failure === 'too large')
     return new FatalError(`${path}: the response is too large: ${reason}`, { context: { path } })
   if (isLasting(failure)) return new FatalError(`${path}: ${reason}`, { context: { path, failure } })

@@ -88,7 +88,10 @@ export function recordedResponses(source: RecordingSource): RecordedResponses {
     record({ request, outcome, credential: 'guest' })
     const fault = classifyResponse(outcome)
     // When a refusal was recorded, too, is what the recording says.
-    if (fault !== null) throw faultError(fault, { ...outcome, headers: new Map() }, request.path, 1)
+    if (fault !== null) {
+      const dates = recordedAt(outcome.receivedAt)
+      throw faultError(fault, { ...outcome, headers: new Map() }, request.path, 1, dates)
+    }
     return { ...toApiResponse(outcome, 1), ...recordedDates(outcome.headers, found.at) }
   }
 
@@ -118,6 +121,10 @@ const MOST_BESIDE = 3_600_000
 function recordedDates(headers: Headers, at: number): Dates {
   const { observedAt: said } = datesOf(headers, at)
   const observedAt = Math.abs(said - at) <= MOST_BESIDE ? said : at
+  return recordedAt(observedAt)
+}
+
+function recordedAt(observedAt: number): Dates {
   return { observedFrom: observedAt, observedAt, clockSkew: 0, oddHeaders: [], isUndated: false }
 }
 

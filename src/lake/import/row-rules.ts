@@ -34,7 +34,7 @@ export async function rulesOf(sql: Sql, table: string, until: Date): Promise<Row
 
 /** SQL: whether a player hides anything here, or something of the player was removed. */
 export const isRestricted = (player: string): string =>
-  `exists (select from sync.privacy_restriction rule where rule.awaits = 0 and rule.player_uuid::text = ${player}::text)
+  `exists (select from sync.privacy_restriction rule where not rule.is_pending and rule.player_uuid::text = ${player}::text)
     or exists (select from sync.privacy_action action where action.player_uuid::text = ${player}::text)
     or exists (select from sync.privacy_action action where action.player_hash = sha256(convert_to(lower(${player}::text), 'UTF8')))`
 

@@ -11,7 +11,7 @@ import {
   type PersonalResponses,
 } from '../../sync/declare/resource.ts'
 import { fieldOf, textField } from '../record.ts'
-import { fieldsUnder, isAbout, removeFields, ruleName, rulesShown } from '../redaction.ts'
+import { fieldsUnder, isAbout, removeFields, ruleName, rulesSent, rulesShown } from '../redaction.ts'
 
 const rules = fieldsByRule(guildMemberSchema)
 const memberFields = new Set(Object.keys(guildMemberSchema.shape))
@@ -21,12 +21,14 @@ const without = (fields: Iterable<string>, name: string) => new Set([...fields].
 export const membersIn: Personal['peopleIn'] = ({ records }) =>
   records.flatMap((guild) =>
     membersOf({ members: fieldOf(guild, 'members') }).map(({ key, record }) => {
-      const { names, isUnsure } = readRestrictions(record)
+      const { names, open, isUnsure } = readRestrictions(record)
       return {
         playerUuid: textField(record, 'uuid') ?? key,
         restricted: names.map(ruleName),
+        open: open.map(ruleName),
         isUnsure,
         shows: rulesShown(record, rules),
+        sends: rulesSent(record, rules),
         fields: fieldsOf(record).map(([name]) => name),
       }
     }),

@@ -63,7 +63,13 @@ export const leaderboards = defineWorklist({
     } catch (error) {
       // The service calls a board that it does not have a bad request.
       if (!(error instanceof BadRequest)) throw error
-      throw new NotFound({ ...error, objects: {}, respondedAt: error.respondedAt ?? undefined })
+      const { respondedAt, dates } = error
+      throw new NotFound({
+        ...error,
+        objects: {},
+        respondedAt: respondedAt ?? undefined,
+        dates: dates ?? undefined,
+      })
     }
   },
   keyOf: (record) => textField(record, 'type'),

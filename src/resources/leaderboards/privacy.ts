@@ -18,7 +18,7 @@ export const rankedIn: Personal['peopleIn'] = ({ records }) =>
       const playerUuid = uuidField(entry, 'uuid')
       if (playerUuid === undefined || isHidden(entry) || isGuild(entry, type)) return []
       const shows = ['mainAccess', ...(hasValue(entry, 'characterUuid') ? ['characterListAccess'] : [])]
-      return [{ playerUuid, restricted: [], shows, fields: [] }]
+      return [{ playerUuid, restricted: [], open: [], shows, sends: [], fields: [] }]
     })
   })
 

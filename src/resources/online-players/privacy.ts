@@ -16,7 +16,15 @@ import { removeFields } from '../redaction.ts'
 export const listedIn: Personal['peopleIn'] = ({ facts }) => {
   const players = fieldOf(facts, 'players')
   const uuids: unknown[] = Array.isArray(players) ? players : []
-  return uuids.map((uuid) => ({ playerUuid: String(uuid), restricted: [], shows: ['onlineStatus'], fields: [] }))
+  const shows = ['onlineStatus']
+  return uuids.map((uuid) => ({
+    playerUuid: String(uuid),
+    restricted: [],
+    open: [],
+    shows,
+    sends: [],
+    fields: [],
+  }))
 }
 
 /** The total stays: who is not listed any more is hidden. */

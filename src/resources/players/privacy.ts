@@ -11,7 +11,7 @@ import {
   type PersonalResponses,
 } from '../../sync/declare/resource.ts'
 import { fieldOf, textField } from '../record.ts'
-import { fieldsUnder, hasValue, isAbout, removeFields, ruleName, rulesShown } from '../redaction.ts'
+import { fieldsUnder, hasValue, isAbout, removeFields, ruleName, rulesSent, rulesShown } from '../redaction.ts'
 
 const fieldsOfRules = fieldsByRule(playerSchema)
 const profileFields = new Set(Object.keys(playerSchema.shape))
@@ -42,12 +42,14 @@ export const playersIn: Personal['peopleIn'] = ({ records }) =>
         // Instead of the points, a sentence that says so (API reference 7.2).
         ...any((one) => skillPointsOf(one).some((points) => typeof points === 'string'), 'characterBuildAccess'),
       ],
+      open: rules.flatMap(({ open }) => open).map(ruleName),
       shows: [
         ...rulesShown(profile, fieldsOfRules),
         ...any((one) => fieldsOf(one).some(([name]) => !isLight(name) && hasValue(one, name)), 'characterDataAccess'),
         ...any((one) => skillPointsOf(one).some((points) => typeof points === 'number'), 'characterBuildAccess'),
         ...any(isHunted, 'huntedCharacterAccess'),
       ],
+      sends: rulesSent(profile, fieldsOfRules),
       fields: [profile, ...characters].flatMap((record) => fieldsOf(record).map(([name]) => name)),
     }
   })

@@ -9,10 +9,14 @@ export interface Person {
   readonly playerUuid: string
   /** Rules that the response says hide something from us, in camelCase (API reference 7.3). */
   readonly restricted: readonly string[]
+  /** Rules that the response says hide nothing from us. One that it does not name is as it was. */
+  readonly open: readonly string[]
   /** The response names no rule: all of them hide in doubt, and nothing is removed because of it. */
   readonly isUnsure?: boolean
   /** Rules whose fields the response gives values of. */
   readonly shows: readonly string[]
+  /** Rules of which the response has a field, whatever its value. */
+  readonly sends: readonly string[]
   /** Names of all fields that the person's own records have in the response. */
   readonly fields: readonly string[]
 }

@@ -51,6 +51,14 @@ export type ClaimKind =
   | 'appeared'
   /** Records lack a field that most had: from then on it is not sent. */
   | 'unsent'
+  /** The API says that there is no such key (404): it gets a tombstone where the first one said so. */
+  | 'gone'
+  /** The API refuses a key to one kind of credential (403): what that hides of the player is removed. */
+  | 'forbidden'
+  /** A player hides something: it is hidden at once, and removed once confirmed. */
+  | 'restricted'
+  /** A player hides something no longer, which was confirmed: until this is, too, it stays hidden. */
+  | 'lifted'
 
 /** How much evidence a conclusion takes. */
 export interface Policy {
@@ -101,7 +109,8 @@ export function isBurst(count: number, of: number, limit: BurstLimit = CHANGED_A
 const VOLATILE_MOVES = 3
 const VOLATILE_MOVES_OF_FEW = 10
 
-const hour = 3_600_000
+const minute = 60_000
+const hour = 60 * minute
 
 /** An old copy that does not say its age may come again for so long, seconds: until then it is one response. */
 const UNDATED_COPY_SECONDS = 6 * 3600
@@ -114,14 +123,20 @@ export function copySecondsOf(
   return isUndated ? Math.max(cacheSeconds, UNDATED_COPY_SECONDS) : cacheSeconds
 }
 
-/** How much evidence each conclusion takes, and what it lacks of a shrunken list, which takes longer. */
+/** What takes more evidence than the kind of its claims does. */
+type Variant =
+  | 'missing from shrunken'
+  | 'volatile in few records'
+  /** Of many people at once, which is more likely a fault of the service than their will. */
+  | 'restricted in mass'
+  /** Said twice within one run, at whose end it shows whether many people do so. */
+  | 'restricted in one run'
+
+/** How much evidence each conclusion takes. */
 export function policiesOf({
   absences,
   shrunkenHours = 6,
-}: Pick<Guards, 'absences' | 'shrunkenHours'>): Record<
-  ClaimKind | 'missing from shrunken' | 'volatile in few records',
-  Policy
-> {
+}: Pick<Guards, 'absences' | 'shrunkenHours'>): Record<ClaimKind | Variant, Policy> {
   return {
     missing: { responses: absences, apart: 'cache' },
     'missing from shrunken': {
@@ -144,5 +159,12 @@ export function policiesOf({
     joined: { responses: 2, apart: 'cache' },
     rank: { responses: 2, apart: 'cache' },
     appeared: { responses: 2, apart: 'cache' },
+    // It stands until the run has met enough other keys.
+    gone: { responses: Math.max(2, absences), apart: 'cache', span: 10 * minute, stands: true },
+    forbidden: { responses: 2, apart: 'cache', stands: true },
+    restricted: { responses: 2, apart: 'cache' },
+    'restricted in mass': { responses: 3, apart: 2 * hour },
+    'restricted in one run': { responses: 2, apart: 2 * hour },
+    lifted: { responses: 2, apart: 'cache' },
   }
 }

@@ -1,22 +1,22 @@
+import { and, eq } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
-import { typed } from '../../db/typed.ts'
+import { anyOf, typed } from '../../db/typed.ts'
 import { everything, type Person, type Personal } from '../declare/personal.ts'
 import type { Extraction, ResourceBase } from '../declare/resource.ts'
+import { corroborate, forgetClaims } from '../evidence/claims.ts'
 import { copySecondsOf } from '../evidence/policies.ts'
 import type { GuardAction } from '../respond/guard-actions.ts'
 import { privacyRestriction } from '../tables/privacy.ts'
 import { erase, type Target } from './erase-person.ts'
 import { actionsSince, hashOf } from './privacy-actions.ts'
 import { concludeRestrictions, eraseGrown, peopleOf } from './restrictions/conclude-restrictions.ts'
+import { addPending, countRestricting, type RestrictingResponse } from './restrictions/pending-restrictions.ts'
 import {
-  addPending,
-  countAgreeing,
-  judgePending,
-  type RestrictingResponse,
-} from './restrictions/pending-restrictions.ts'
-import {
+  amongClaims,
   areRestricted,
+  claimAbout,
+  claimsOf,
   nameOf,
   notYet,
   ownOf,
@@ -67,8 +67,8 @@ export interface PrivacyInput {
 /**
  * Applies what a response says of privacy, before it is loaded and in its transaction. What is restricted for the first
  * time is pending: nothing is removed before a response of another cache window says the same. What that one confirms is
- * removed, and what it shows itself is written anew. A restriction stands until a response about the same resource and key
- * lifts it, whatever other responses show.
+ * removed, and what it shows itself is written anew. A restriction stands until responses about the same resource and key
+ * say that it is none any more, whatever other responses show; one that does not name the rule says nothing of it.
  */
 export async function applyPrivacyRules(
   sql: Sql,
@@ -83,27 +83,33 @@ export async function applyPrivacyRules(
   // Only the source itself changes its own restrictions, so they may be read before the lock that depends on them.
   const own = restricts ? ownOf(await restrictionsOf(sql, people, source), source) : []
   const fresh = notYet(own, people)
-  const { confirmed, counted } = judgePending(own, people, source)
-  await lockForTransaction(sql, privacyLock, fresh.length + confirmed.length > 0 ? 'exclusive' : 'shared')
+  const repeated = repeatedOf(own, people)
+  await lockForTransaction(sql, privacyLock, fresh.length + repeated.length > 0 ? 'exclusive' : 'shared')
   const standing = await restrictionsOf(sql, people, source)
   const ended = await endRestrictions(sql, personal, standing, people, source)
-  const hidden = await findRestrictedFields(sql, people, standing, source)
-  const { hidesKept, guarded } = await addPending(sql, personal, fresh, { standing, people }, source)
-  await countAgreeing(sql, counted, source)
+  const inForce = standing.filter((one) => !one.isPending && !ended.includes(one))
+  const hidden = await findRestrictedFields(sql, people, inForce, source)
+  const { restrictions, hidesKept, guarded } = await addPending(sql, personal, fresh, { standing, people }, source)
+  const confirmed = await countRestricting(sql, { fresh: restrictions, repeated }, source)
   await concludeRestrictions(sql, personal, peopleOf(confirmed, people), source)
-  const inForce = [...own.filter(({ awaits }) => awaits === 0), ...confirmed]
-  const stillHides = ({ group, restricted }: { group: string; restricted: readonly string[] }) =>
-    restricted.includes(group)
+  const grown = [...ownOf(inForce, source), ...confirmed]
   return {
-    isNews: fresh.length + confirmed.length + ended > 0,
+    isNews: fresh.length + confirmed.length + ended.length > 0,
     hidden,
     hidesKept,
     guarded,
     eraseHidden: async () => {
       await erase(sql, personal, hidden)
-      await eraseGrown(sql, personal, peopleOf(inForce, people).filter(stillHides), source)
+      await eraseGrown(sql, personal, peopleOf(grown, people), source)
     },
   }
+}
+
+/** Pending restrictions that a response repeats. What names no rule hides in doubt, and removes nothing. */
+function repeatedOf(own: readonly Restriction[], people: readonly Person[]): readonly Restriction[] {
+  const sure = people.filter(({ isUnsure }) => !isUnsure)
+  const said = new Set(sure.flatMap((one) => one.restricted.map((group) => `${one.playerUuid} ${group}`)))
+  return own.filter(({ isPending, player, group }) => isPending && said.has(`${player} ${group}`))
 }
 
 /** What a response that is not loaded shows although it is hidden. */
@@ -111,20 +117,23 @@ export async function hiddenIn(sql: Sql, resource: ResourceBase, input: PrivacyI
   const people = resource.personal?.peopleIn(input.extraction) ?? []
   if (people.length === 0) return []
   const source = sourceOf(resource, input)
-  return await findRestrictedFields(sql, people, await restrictionsOf(sql, people, source), source)
+  const inForce = (await restrictionsOf(sql, people, source)).filter(({ isPending }) => !isPending)
+  return await findRestrictedFields(sql, people, inForce, source)
 }
 
 /** Applies a refused profile (403) as the restriction that it is. */
 export async function applyRefusal(sql: Sql, personal: Personal, source: RuleSource): Promise<void> {
   if (personal.refusalHides.length === 0) return
-  const people = [{ playerUuid: source.key, restricted: personal.refusalHides, shows: [], fields: [] }]
+  const hides = { restricted: personal.refusalHides, open: [], shows: [], sends: [], fields: [] }
+  const people = [{ playerUuid: source.key, ...hides }]
   await lockPrivacy(sql)
   const own = ownOf(await restrictionsOf(sql, people, source), source)
   const fresh = notYet(own, people)
   const toldBy = nameOf(source)
-  const rows = fresh.map(({ playerUuid, group }) => ({ playerUuid, fieldGroup: group, toldBy, since: source.at }))
+  const refused = { toldBy, since: source.at, isRefusal: true }
+  const rows = fresh.map(({ playerUuid, group }) => ({ playerUuid, fieldGroup: group, ...refused }))
   if (rows.length > 0) await typed(sql).insert(privacyRestriction).values(rows).onConflictDoNothing()
-  const pending = own.filter(({ awaits, group }) => awaits > 0 && personal.refusalHides.includes(group))
+  const pending = own.filter(({ isPending, group }) => isPending && personal.refusalHides.includes(group))
   await concludeRestrictions(sql, personal, [...fresh, ...peopleOf(pending, people)], source)
 }
 
@@ -143,23 +152,38 @@ export async function lockPrivacy(sql: Sql): Promise<void> {
 }
 
 /**
- * Lifts the restrictions that the response does not repeat of the people it mentions, and returns how many: its own, and those
- * of another key of its resource that is not about the person any more. People it does not mention keep theirs.
+ * Ends the restrictions of the people it mentions that the response says to be none: its own, and those of another key of its
+ * resource that is not about the person any more. One that was confirmed ends when a response of another cache window says the
+ * same. People it does not mention, and rules it does not name, keep theirs.
  */
 async function endRestrictions(
   sql: Sql,
   personal: Personal,
   standing: readonly Restriction[],
   people: readonly Person[],
-  source: RuleSource,
-): Promise<number> {
-  const restricted = new Map(people.map((one) => [one.playerUuid, one.restricted]))
-  const lifted = standing.filter(({ player, group }) => restricted.get(player)?.includes(group) === false)
+  source: RestrictingResponse,
+): Promise<readonly Restriction[]> {
+  const byUuid = new Map(people.map((one) => [one.playerUuid, one]))
   const isOwn = ({ setBy }: Restriction) => setBy === nameOf(source)
-  const isOlder = ({ latestAt }: Restriction) => latestAt === null || latestAt < source.at
-  const others = lifted.filter((one) => one.setBy.startsWith(`${source.resource}/`) && !isOwn(one) && isOlder(one))
-  const ended = [...lifted.filter(isOwn), ...(await ofFormerKeys(sql, personal, others, source))]
-  if (ended.length === 0) return 0
+  const isRestricted = ({ player, group }: Restriction) => byUuid.get(player)?.restricted.includes(group) === true
+  // A profile that is shown is not refused.
+  const isOpen = ({ player, group, isRefusal }: Restriction) => isRefusal || byUuid.get(player)?.open.includes(group)
+  const lifted = standing.filter((one) => byUuid.has(one.player) && !isRestricted(one) && isOpen(one))
+  const others = lifted.filter(
+    (one) => one.setBy.startsWith(`${source.resource}/`) && !isOwn(one) && one.since < source.at,
+  )
+  const repeated = standing.filter((one) => isOwn(one) && isRestricted(one) && !one.isPending)
+  await keepRepeated(sql, repeated, source)
+  const open = [...lifted.filter(isOwn), ...(await ofFormerKeys(sql, personal, others, source))]
+  const ended = [
+    ...open.filter(({ isPending }) => isPending),
+    ...(await confirmLifted(
+      sql,
+      open.filter(({ isPending }) => !isPending),
+      source,
+    )),
+  ]
+  if (ended.length === 0) return []
   await sql.query(
     `delete from sync.privacy_restriction restriction
       using unnest($1::uuid[], $2::text[], $3::text[]) as ended(player_uuid, field_group, told_by)
@@ -167,8 +191,40 @@ async function endRestrictions(
         and restriction.told_by = ended.told_by`,
     [ended.map((one) => one.player), ended.map((one) => one.group), ended.map((one) => one.setBy)],
   )
+  for (const kind of ['restricted', 'lifted'] as const)
+    await forgetClaims(sql, claimsOf(source.resource), kind, ended.map(claimAbout))
   await reopen(sql, personal, ended)
-  return ended.length
+  return ended
+}
+
+/** Those of confirmed restrictions that enough responses say to be none any more. */
+async function confirmLifted(
+  sql: Sql,
+  open: readonly Restriction[],
+  source: RestrictingResponse,
+): Promise<readonly Restriction[]> {
+  if (source.accept || source.isReplay) return open
+  return amongClaims(open, (await corroborate(sql, source.witness, 'lifted', open.map(claimAbout))).confirmed)
+}
+
+/** A response that repeats confirmed restrictions contradicts those that said them to be none; where one was a refusal, it names the rule. */
+async function keepRepeated(sql: Sql, repeated: readonly Restriction[], source: RestrictingResponse): Promise<void> {
+  await forgetClaims(sql, claimsOf(source.resource), 'lifted', repeated.map(claimAbout))
+  const named = repeated.filter(({ isRefusal }) => isRefusal)
+  if (named.length === 0) return
+  const { playerUuid, fieldGroup, toldBy } = privacyRestriction
+  const whose = anyOf(
+    playerUuid,
+    named.map(({ player }) => player),
+  )
+  const which = anyOf(
+    fieldGroup,
+    named.map(({ group }) => group),
+  )
+  await typed(sql)
+    .update(privacyRestriction)
+    .set({ isRefusal: false })
+    .where(and(whose, which, eq(toldBy, nameOf(source))))
 }
 
 /** Restrictions whose source is not about the person any more, while this one was so before this response. */
@@ -191,28 +247,30 @@ async function ofFormerKeys(
   return restrictions.filter(({ player, setBy }) => gone.has(`${player} ${setBy}`))
 }
 
-/** What a response shows although another one hides it, or although it is older than what was removed. */
+/** What a response shows although it is hidden and stays so, or although it is older than what was removed. */
 async function findRestrictedFields(
   sql: Sql,
   people: readonly Person[],
-  standing: readonly Restriction[],
+  inForce: readonly Restriction[],
   source: RuleSource,
 ): Promise<Target[]> {
-  const others = standing.filter(({ awaits, setBy }) => awaits === 0 && setBy !== nameOf(source))
   const barred = await actionsSince(sql, people, source)
-  if (others.length === 0 && barred.length === 0) return []
-  const hides = new Set(others.map(({ player, group }) => `${player} ${group}`))
+  if (inForce.length === 0 && barred.length === 0) return []
+  const hides = new Set(inForce.map(({ player, group }) => `${player} ${group}`))
+  // What the response itself restricted before, it may show as what hiding looks like.
+  const hidesSent = new Set(ownOf(inForce, source).map(({ player, group }) => `${player} ${group}`))
   const byHash = barred.some(({ hash }) => hash !== null)
-  return people.flatMap(({ playerUuid, shows, restricted }) => {
+  return people.flatMap(({ playerUuid, shows, sends, restricted }) => {
     const shown = shows.filter((group) => !restricted.includes(group))
-    const hidden = shown.filter((group) => hides.has(`${playerUuid} ${group}`))
+    const sent = sends.filter((group) => !restricted.includes(group) && hidesSent.has(`${playerUuid} ${group}`))
+    const hidden = new Set([...shown.filter((group) => hides.has(`${playerUuid} ${group}`)), ...sent])
     const whose = byHash ? hashOf(playerUuid) : null
     const late = barred.filter(
       ({ player, hash, group }) =>
         (hash === null ? player === playerUuid : hash === whose) && (group === everything || shown.includes(group)),
     )
     return [
-      ...hidden.map((fieldGroup) => ({ playerUuid, fieldGroup })),
+      ...[...hidden].map((fieldGroup) => ({ playerUuid, fieldGroup })),
       ...late.map(({ group, at }) => ({ playerUuid, fieldGroup: group, until: at })),
     ]
   })
@@ -231,14 +289,15 @@ function sourceOf(
     isReplay = false,
   }: PrivacyInput,
 ): RestrictingResponse {
+  const heading = { at: new Date(extraction.observedAt), receivedAt: new Date(receivedAt), runId }
+  // A person's will does not take more responses where others are asked for.
+  const evidence = { cacheSeconds: copySecondsOf(resource, extraction), guards: { absences: 2 }, hasClaims: true }
   return {
+    ...heading,
     resource: resource.name,
     key: scope,
-    at: new Date(extraction.observedAt),
-    receivedAt: new Date(receivedAt),
-    runId,
+    witness: { ...heading, ...evidence, resource: claimsOf(resource.name) },
     policy: privacy,
-    cacheMs: copySecondsOf(resource, extraction) * 1000,
     credential,
     accept: guards?.accept ?? false,
     isReplay,

@@ -77,7 +77,7 @@ export async function replay(engine: Omit<Engine, 'api'>, options: ReplayOptions
     const walk = openWalk(engine, able, options)
     await walk.on(shadowOf(db), db)
     await keepDrift(db, able)
-    await keepRestrictionStates(db)
+    await keepRestrictionStates(db, names)
     const tables = await differences(db, able)
     const swapped = options.swap && walk.lost.length === 0
     if (swapped) await swap(engine, able, walk)
@@ -102,7 +102,10 @@ async function swap({ db }: Omit<Engine, 'api'>, resources: readonly (Resource |
         throw new FatalError(`nothing was swapped: a response of ${resource.name} came that was not archived`)
     }
     await keepDrift(sql, resources)
-    await keepRestrictionStates(sql)
+    await keepRestrictionStates(
+      sql,
+      resources.map(({ name }) => name),
+    )
     await swapTables(sql, resources)
   })
 }

@@ -158,7 +158,6 @@ const ledgerOfKeys = `
 
 const keys = `
   update sync.work_item live set content_hash = again.content_hash, observed_at = again.observed_at, records = again.records,
-         first_observed_at = least(live.first_observed_at, again.first_observed_at), gone_at = again.gone_at,
-         refusal = again.refusal, refused_since = again.refused_since, refused_times = again.refused_times
+         first_observed_at = least(live.first_observed_at, again.first_observed_at), gone_at = again.gone_at
     from sync_replay.work_item again
    where live.resource = any($1::text[]) and live.resource = again.resource and live.key = again.key`

@@ -43,12 +43,17 @@ export async function createShadow(
 }
 
 /** What responses confirmed, and what is held, follows from more than the archive has. */
-export async function keepRestrictionStates(sql: Sql): Promise<void> {
+export async function keepRestrictionStates(sql: Sql, resources: readonly string[]): Promise<void> {
+  await sql.query(`delete from sync_replay.claim where kind in ('restricted', 'lifted')`)
+  await sql.query(
+    `insert into sync_replay.claim select * from sync.claim
+      where kind in ('restricted', 'lifted') and split_part(resource, '/', 1) = any($1::text[])`,
+    [resources],
+  )
   await sql.query(
     `update sync_replay.privacy_restriction again
-        set awaits = known.awaits, is_held = known.is_held, latest_at = known.latest_at,
-            latest_received_at = known.latest_received_at, credential = known.credential,
-            needs_credential = known.needs_credential, run_id = known.run_id
+        set is_pending = known.is_pending, is_held = known.is_held, is_refusal = known.is_refusal,
+            credential = known.credential, needs_credential = known.needs_credential, run_id = known.run_id
        from sync.privacy_restriction known
       where known.player_uuid = again.player_uuid and known.field_group = again.field_group and known.told_by = again.told_by`,
   )

@@ -1,12 +1,12 @@
 import { and, eq, sql as fragment, isNotNull } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
+import { claim } from '../tables/claim.ts'
 import { workItem } from '../tables/ledger.ts'
 import type { LastAccepted } from './validate-snapshot.ts'
 
 /** The columns of a key that is free. */
 export const free = { leasedUntil: null, leasedBy: null }
-const notRefused = { refusal: null, refusedSince: null, refusedTimes: null }
 
 export function isKey(resource: string, key: string) {
   return and(eq(workItem.resource, resource), eq(workItem.key, key))
@@ -47,12 +47,16 @@ export interface Checked {
     readonly records: number
     readonly credential?: 'guest' | 'token' | undefined
   }
-  /** Set when a response shows the key, whatever came of it: `long ago` when it is older than what is known. */
-  readonly shown?: 'now' | 'long ago'
+  /** Whether a response shows the key and is no older than what is known, whatever came of it. */
+  readonly isShown?: boolean
 }
 
 /** Releases a claimed key with what the request brought. */
-export async function recordChecked(sql: Sql, resource: string, { key, now, accepted, shown }: Checked): Promise<void> {
+export async function recordChecked(
+  sql: Sql,
+  resource: string,
+  { key, now, accepted, isShown }: Checked,
+): Promise<void> {
   await typed(sql)
     .update(workItem)
     .set({
@@ -64,15 +68,14 @@ export async function recordChecked(sql: Sql, resource: string, { key, now, acce
         credential: fragment`greatest(${workItem.credential}, ${accepted.credential ?? null}::text)`,
         firstObservedAt: fragment`coalesce(${workItem.firstObservedAt}, ${accepted.observedAt}::timestamptz)`,
       }),
-      ...(shown === 'now' && { goneAt: null }),
-      ...(shown && notRefused),
+      ...(isShown && { goneAt: null }),
     })
     .where(isKey(resource, key))
 }
 
+/** Forgets that keys were refused: they are shown, or it is concluded, or not credible. */
 export async function forgetRefusals(sql: Sql, resource: string, keys: readonly string[]): Promise<void> {
   await typed(sql)
-    .update(workItem)
-    .set(notRefused)
-    .where(and(eq(workItem.resource, resource), anyOf(workItem.key, keys)))
+    .delete(claim)
+    .where(and(eq(claim.resource, resource), anyOf(claim.kind, ['gone', 'forbidden']), anyOf(claim.subject, keys)))
 }

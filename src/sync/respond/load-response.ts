@@ -9,6 +9,7 @@ import type { Touched } from '../outbox/touched.ts'
 import type { Target } from '../privacy/erase-person.ts'
 import { applyPrivacyRules, hiddenIn } from '../privacy/privacy.ts'
 import { averageAgain } from './averages.ts'
+import { forgetRefusals } from './checked-keys.ts'
 import { ignoredActions, walkActions } from './guard-actions.ts'
 import { loadAccepted } from './load-accepted.ts'
 import { countedOf } from './pending-versions.ts'
@@ -42,6 +43,8 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   const records = seen.size + quarantined.filter(({ key }) => key === undefined).length
   const contentHash = fingerprintOf(extraction, preparation)
   const { witness, known } = await witnessOf(sql, resource, incoming)
+  // Whatever comes of it: it shows the key.
+  if (scope !== undefined && witness.hasClaims) await forgetRefusals(sql, resource.name, [scope])
   const validation = await validateResponse(sql, resource, incoming, witness, { records, contentHash })
   const { status, reason, normalized } = validation
   const guarded = [...(extraction.dating ?? []), ...validation.guarded]

@@ -2,7 +2,7 @@ import { renewAt } from '../../api/auth/renewal.ts'
 import { type Api, createClient } from '../../api/client.ts'
 import { ApiError, Forbidden, NotFound, Unavailable } from '../../api/errors.ts'
 import { textOf } from '../../api/http/http-exchange.ts'
-import { joinDates } from '../../api/http/response-headers.ts'
+import { type Dates, joinDates } from '../../api/http/response-headers.ts'
 import { KnownResponse, offline } from '../../api/http/transport.ts'
 import { parseJsonBytes } from '../../base/text/decode.ts'
 import type { Extraction, ExtractOptions, Resource, Worklist } from '../declare/resource.ts'
@@ -28,7 +28,8 @@ export type Extracted =
 export interface RefusedTarget {
   readonly kind: RefusalKind
   readonly reason: string
-  readonly respondedAt: number | null
+  /** Null: not known. */
+  readonly dates: Dates | null
 }
 
 /** Requests a target and normalizes its records. Uses no database, and never throws. */
@@ -76,9 +77,9 @@ function knownResponse({ response, exchange }: KnownResponse, clock: ClockSettin
 
 /** A refusal that the application itself wrote; any other 403 or 404 is a failure. */
 function refusalOf(error: ApiError): Extracted {
-  const { message: reason, respondedAt, status } = error
-  if (error instanceof Forbidden && error.kind === 'Forbidden') return { kind: 'hidden', reason, respondedAt }
-  if (error instanceof NotFound) return { kind: 'gone', reason, respondedAt }
+  const { message: reason, dates, status } = error
+  if (error instanceof Forbidden && error.kind === 'Forbidden') return { kind: 'hidden', reason, dates }
+  if (error instanceof NotFound) return { kind: 'gone', reason, dates }
   if (status !== 403 && status !== 404) return { kind: 'failed', error }
   return { kind: 'failed', error: new Unavailable(reason, { context: error.context, cause: error }) }
 }

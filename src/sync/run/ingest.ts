@@ -1,3 +1,4 @@
+import { datesOf } from '../../api/http/response-headers.ts'
 import { messageOf, RetryableError } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { lockArchive, type RecordingClient, recordResponses } from '../archive/archive.ts'
@@ -62,11 +63,13 @@ async function loadAndRecord(
   const { engine, resource } = context
   const receivedAt = engine.clock.now()
   if (extracted.kind !== 'response') {
-    const instant = extracted.respondedAt ?? receivedAt
-    const dates = { observedFrom: instant, observedAt: instant, clockSkew: instant - receivedAt, oddHeaders: [] }
+    const dates = extracted.dates ?? datesOf(new Map(), receivedAt)
     const { clockError, observedAt } = dateByClocks(dates, engine.guards.clock)
     if (clockError !== undefined) return await recordFailure(context, client, new RetryableError(clockError))
-    const refused = { ...extracted, at: Math.min(observedAt, receivedAt), receivedAt }
+    // By the clock of the service, however far it is off: by that of this machine an old copy would be another response each time.
+    const at = engine.guards.clock === 'machine' ? observedAt : dates.observedAt
+    const isUndated = dates.isUndated || dates.clockSkew === null
+    const refused = { ...extracted, at, isUndated, receivedAt }
     return await commit(context, client, (sql) => refusalOutcome(sql, context, client, refused))
   }
   const { extraction, preparation } = extracted

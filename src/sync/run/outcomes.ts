@@ -84,7 +84,7 @@ export async function responseOutcome(
     isObservation: true,
     workItem: {
       now,
-      shown: status === 'stale' ? 'long ago' : 'now',
+      isShown: status !== 'stale',
       ...(isAccepted(status) && observedAt
         ? { accepted: { observedAt, contentHash, records, credential: client.credential() } }
         : {}),
@@ -160,14 +160,14 @@ export async function refusalOutcome(
   sql: Sql,
   context: IngestContext,
   client: RecordingClient,
-  { kind, reason, at, receivedAt }: RefusedTarget & Pick<Refusal, 'at' | 'receivedAt'>,
+  { kind, reason, at, receivedAt, isUndated = false }: RefusedTarget & Pick<Refusal, 'at' | 'receivedAt' | 'isUndated'>,
 ): Promise<IngestResult> {
   const { resource, key, engine, lastReasons } = context
   if (key === undefined) throw new Error(`${resource.name} has no keys`)
   const { absences, accept } = engine.guards
   const credential = client.credential()
-  const refusal = { key, kind, at, receivedAt, credential }
-  const noted = await noteRefusal(sql, resource, refusal, absences)
+  const refusal = { key, kind, at, receivedAt, isUndated, credential }
+  const noted = await noteRefusal(sql, resource, refusal, { runId: context.runId, guards: engine.guards })
   const isMissing = kind === 'gone' && noted.state === 'pending'
   return {
     ...headingOf(context),

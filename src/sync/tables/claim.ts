@@ -7,14 +7,18 @@ export const claim = syncTable(
   'claim',
   'What responses say that must not be believed from one response, such as that a key is gone: pending until enough responses of different cache windows agree. A response that contradicts it removes it.',
   {
-    resource: text('The resource, or the resource and one of its histories, separated by a slash.').notNull(),
+    resource: text(
+      'The resource, or the resource and one of its histories or `restrictions`, separated by a slash.',
+    ).notNull(),
     kind: text(
-      'missing, older, resumed, shown, returned, shrunken, flawed, skipped, empty place, unlisted, volatile, joined, rank, appeared or unsent: what is claimed. How many responses it takes is documented for each.',
+      'missing, older, resumed, shown, returned, shrunken, flawed, skipped, empty place, unlisted, volatile, joined, rank, appeared, unsent, gone, forbidden, restricted or lifted: what is claimed. How many responses it takes is documented for each.',
     ).notNull(),
     subject: text(
-      'What the claim is about: natural key of the entity; several columns are joined by a slash. Empty: the whole response.',
+      'What the claim is about: natural key of the entity; several columns are joined by a slash; of restrictions the key of the response and the player. Empty: the whole response.',
     ).notNull(),
-    value: text('What responses must agree in, such as a content hash. Empty: the subject says all.').notNull(),
+    value: text(
+      'What responses must agree in, such as a content hash, the privacy rule, or of forbidden the kind of credential. Empty: the subject says all.',
+    ).notNull(),
     firstAt: instant('observed_at of the first response that said so.').notNull(),
     lastAt: instant('observed_at of the latest response that counted.').notNull(),
     firstReceivedAt: instant('When the first one was received, by the clock of this machine.').notNull(),

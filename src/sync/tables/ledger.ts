@@ -96,14 +96,8 @@ export const workItem = syncTable(
     goneAt: instant(
       'Since when it is gone from the API, confirmed; it is requested about once a day then. NULL: it exists as far as is known.',
     ),
-    refusal: text('Refusal that is not confirmed yet: hidden (403) or gone (404). NULL: none is pending.'),
-    refusedSince: instant('When it was received first. NULL: none is pending.'),
-    refusedTimes: integer('How often in a row it was received. NULL: none is pending.'),
   },
-  (self) => [
-    primaryKey({ name: 'work_item_pkey', columns: [self.resource, self.key] }),
-    index('work_item_refused').on(self.refusedSince).where(sql`refusal is not null`),
-  ],
+  (self) => [primaryKey({ name: 'work_item_pkey', columns: [self.resource, self.key] })],
 )
 
 export const observation = syncTable(
@@ -204,7 +198,7 @@ export const ledgerNaming = [
   namesPeople(
     workItem,
     { key: 'standing' },
-    { [words]: ['resource', 'refusal', 'credential'], [numbers]: ['contentHash', 'leasedBy'] },
+    { [words]: ['resource', 'credential'], [numbers]: ['contentHash', 'leasedBy'] },
   ),
   namesPeople(observation, { key: 'key', reason: 'text' }, { [words]: ['resource', 'status'], [numbers]: ['runId'] }),
   namesPeople(

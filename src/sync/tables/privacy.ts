@@ -11,21 +11,22 @@ export const privacyRestriction = syncTable(
     playerUuid: uuid('The player.').notNull(),
     fieldGroup: text('The privacy rule, as profiles spell it: mainAccess, onlineStatus ...').notNull(),
     toldBy: text(
-      'Resource and key whose responses set it: players/<uuid> or guilds/<uuid>. Only its later responses can end it.',
+      'Resource and key whose responses set it: players/<uuid> or guilds/<uuid>. Only its later responses that say otherwise can end it; one that does not name the rule does not.',
     ).notNull(),
     since: instant('observed_at of the first response that set it; of a refusal, when it was received.').notNull(),
-    awaits: integer(
-      'How many more responses must repeat it before what is kept is removed. 0: confirmed. Until then it is pending: a response that shows the fields ends it, and nothing is lost.',
+    isPending: boolean(
+      'Whether further responses must repeat it before what is kept is removed: until then one that says otherwise ends it, and nothing is lost. sync.claim has those that did.',
     )
       .notNull()
-      .default(0),
+      .default(false),
     isHeld: boolean('Whether the guard mass-restriction holds it: the responses that confirm it must be hours apart.')
       .notNull()
       .default(false),
-    latestAt: instant('observed_at of the latest response that counted for it. NULL: it was never pending.'),
-    latestReceivedAt: instant(
-      'When that response was received, by the clock of this machine. NULL: it was never pending, or is from before this column existed.',
-    ),
+    isRefusal: boolean(
+      'Whether it only follows from refusals of the profile (403): then a profile that is shown says otherwise, whatever it says of rules.',
+    )
+      .notNull()
+      .default(false),
     credential: text(
       'Kind of credential of the response that set it: guest or token. NULL: not known, as of a row from before this column existed.',
     ),

@@ -15,8 +15,8 @@ import { type Outcome, recordOutcome } from '../respond/record-outcome.ts'
 import type { Engine } from '../run/engine.ts'
 import { rawAnswer } from '../tables/archive.ts'
 import { observation } from '../tables/ledger.ts'
-import type { Refusal } from './refusals.ts'
-import { markGone, refusedSince } from './work-items.ts'
+import { type Refusal, refusedSince } from './refusals.ts'
+import { markGone } from './work-items.ts'
 
 /**
  * Concludes a confirmed refusal: redacts what it hides, or tombstones what is gone. Nothing follows when a response came in
@@ -38,7 +38,12 @@ export async function concludeRefusal(
     const after = (at: number) => new Date(Math.max(at, (last?.observedAt ?? 0) + 1))
     const concluded =
       kind === 'hidden'
-        ? await redact(sql, resource, engine, { key, runId, at: after(refusal.at), receivedAt: new Date(receivedAt) })
+        ? await redact(sql, resource, engine, {
+            key,
+            runId,
+            at: after(Math.min(refusal.at, receivedAt)),
+            receivedAt: new Date(receivedAt),
+          })
         : await tombstone(sql, resource, key, after(since.getTime()))
     const subject = { resource: resource.name, people: namesInResponses(resource), key, runId, status: kind }
     const nothing = { ...noCounts, reason: null, observedAt: null, guarded: [], drift: [] }

@@ -1,20 +1,27 @@
-import { and, eq } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import type { Worklist } from '../declare/resource.ts'
+import { corroborate, forgetContradicted, type Witness } from '../evidence/claims.ts'
+import { type ClaimKind, copySecondsOf } from '../evidence/policies.ts'
 import { isRestrictedBy } from '../privacy/privacy.ts'
+import { isKey } from '../respond/checked-keys.ts'
 import { historySql } from '../sql/history-sql.ts'
 import { workItem } from '../tables/ledger.ts'
 
 /** Why the API refuses a key: that it is private (403), or that there is no such thing (404). */
 export type RefusalKind = 'hidden' | 'gone'
 
+/** What a refusal claims. */
+export const claimOf = { hidden: 'forbidden', gone: 'gone' } as const satisfies Record<RefusalKind, ClaimKind>
+
 /** One refusal that the application itself wrote. */
 export interface Refusal {
   readonly key: string
   readonly kind: RefusalKind
-  /** By the clocks of the service and of this machine, whichever is behind; ms since the epoch. */
+  /** By the clock of the service; ms since the epoch. */
   readonly at: number
+  /** Whether it may be an old copy, as far as its headers tell. */
+  readonly isUndated?: boolean
   /** By the clock of this machine, ms since the epoch. */
   readonly receivedAt: number
   /** What it was requested with. */
@@ -33,45 +40,58 @@ export interface RefusalState {
   readonly isExpected?: boolean
 }
 
-/** A tombstone needs two refusals that are so far apart, ms. */
-const tombstoneSpacing = 10 * 60_000
-
 /**
- * Counts a refusal. It is confirmed by a second one of another cache window, for a tombstone ten minutes later; any
- * response in between begins anew.
- * @param absences how many refusals a tombstone needs; two at least
+ * Notes a refusal as a claim; one of the other kind, like any response, begins anew.
+ * @returns confirmed where enough refusals of different cache windows agree, and no list of all keys speaks against it
  */
 export async function noteRefusal(
   sql: Sql,
   resource: Worklist,
   refusal: Refusal,
-  absences: number,
+  run: Pick<Witness, 'runId' | 'guards'>,
 ): Promise<RefusalState> {
-  const { key, kind, at } = refusal
-  const isKey = and(eq(workItem.resource, resource.name), eq(workItem.key, key))
-  const [item] = await typed(sql).select().from(workItem).where(isKey).for('update')
+  const { key, kind, at, receivedAt, credential = 'guest' } = refusal
+  const { name } = resource
+  const [item] = await typed(sql).select().from(workItem).where(isKey(name, key)).for('update')
   const wasShown = (item?.observedAt ?? null) !== null
+  const witness = {
+    ...run,
+    resource: name,
+    at: new Date(at),
+    receivedAt: new Date(receivedAt),
+    cacheSeconds: copySecondsOf(resource, refusal),
+    hasClaims: true,
+  }
+  await forgetContradicted(sql, witness, claimOf[kind === 'gone' ? 'hidden' : 'gone'], [], key)
   if (await isConcluded(sql, resource, refusal, item)) return { state: 'concluded', wasShown }
   const hidesSomething = (resource.personal?.refusalHides.length ?? 0) > 0
   if (kind === 'hidden' && !hidesSomething) return { state: 'pending', wasShown }
   if (!item) return { state: 'pending', wasShown }
   // What a guest is refused, the player may still show to the token.
-  if (kind === 'hidden' && item.credential === 'token' && refusal.credential === 'guest')
-    return { state: 'pending', wasShown }
-  const before = item.refusal === kind ? item : undefined
-  const since = Math.min(before?.refusedSince?.getTime() ?? at, at)
-  const refusedTimes = (before?.refusedTimes ?? 0) + 1
-  await typed(sql)
-    .update(workItem)
-    .set({ refusal: kind, refusedSince: new Date(since), refusedTimes })
-    .where(isKey)
-  const [times, spacing] =
-    kind === 'gone' ? [Math.max(2, absences), tombstoneSpacing] : [2, resource.cacheSeconds * 1000]
-  const isRepeated = refusedTimes >= times && at - since >= spacing
+  if (kind === 'hidden' && item.credential === 'token' && credential === 'guest') return { state: 'pending', wasShown }
+  // What one kind of credential is refused says nothing of the other.
+  const claim = { subject: key, value: kind === 'hidden' ? credential : '' }
+  const { confirmed } = await corroborate(sql, witness, claimOf[kind], [claim])
+  const since = confirmed.length > 0 ? await refusedSince(sql, name, key, kind) : undefined
   // A list of everything that is later than the first refusal and names the key speaks against all of them.
-  const isConfirmed = isRepeated && !(kind === 'gone' && (await isListedSince(sql, resource, key, new Date(since))))
+  const isConfirmed = since !== undefined && !(kind === 'gone' && (await isListedSince(sql, resource, key, since)))
   const isExpected = kind === 'gone' && (await hasListingEnded(sql, resource, key))
   return { state: isConfirmed ? 'confirmed' : 'pending', wasShown, isExpected }
+}
+
+/** Since when a key is refused like this, while that is not concluded. */
+export async function refusedSince(
+  sql: Sql,
+  resource: string,
+  key: string,
+  kind: RefusalKind,
+): Promise<Date | undefined> {
+  const [claim] = await sql.query<{ since: Date | null }>(
+    // The clock of the service may be ahead.
+    `select min(least(first_at, first_received_at)) as since from sync.claim where resource = $1 and kind = $2 and subject = $3`,
+    [resource, claimOf[kind], key],
+  )
+  return claim?.since ?? undefined
 }
 
 async function isConcluded(
@@ -125,13 +145,14 @@ export interface PendingRefusals {
 /** What is refused and not concluded yet, by resource. @param limit of keys that are named for each */
 export async function readPendingRefusals(sql: Sql, limit: number): Promise<Map<string, PendingRefusals>> {
   const rows = await sql.query<PendingRefusals & { resource: string }>(
-    `select resource, count(*) filter (where refusal = 'hidden')::int as redactions,
-            count(*) filter (where refusal = 'gone')::int as tombstones,
+    `select resource, count(*) filter (where kind = 'forbidden')::int as redactions,
+            count(*) filter (where kind = 'gone')::int as tombstones,
             jsonb_agg(jsonb_build_object(
-              'key', key, 'pending', case refusal when 'hidden' then 'redaction' else 'tombstone' end,
-              'since', refused_since) order by nth) filter (where nth <= $1) as oldest
-       from (select *, row_number() over (partition by resource order by refused_since, key collate "C") as nth
-               from sync.work_item where refusal is not null) pending
+              'key', subject, 'pending', case kind when 'forbidden' then 'redaction' else 'tombstone' end,
+              'since', since) order by nth) filter (where nth <= $1) as oldest
+       from (select *, row_number() over (partition by resource order by since, subject collate "C") as nth
+               from (select resource, kind, subject, min(least(first_at, first_received_at)) as since from sync.claim
+                      where kind in ('gone', 'forbidden') group by 1, 2, 3) refused) pending
       group by resource`,
     [limit],
   )

@@ -1,9 +1,7 @@
-import { and, eq } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import { free, isKey } from '../respond/checked-keys.ts'
 import { workItem } from '../tables/ledger.ts'
-import type { RefusalKind } from './refusals.ts'
 
 /** Responses are cached this long (API reference 2.3): an earlier request brings the same copy. Milliseconds. */
 const shortestInterval = 120_000
@@ -86,20 +84,6 @@ export async function releaseKey(sql: Sql, resource: string, key: string, failed
     .update(workItem)
     .set({ ...free, leasedUntil })
     .where(isKey(resource, key))
-}
-
-/** Since when a key is refused like this, while that is not concluded. */
-export async function refusedSince(
-  sql: Sql,
-  resource: string,
-  key: string,
-  kind: RefusalKind,
-): Promise<Date | undefined> {
-  const [item] = await typed(sql)
-    .select({ since: workItem.refusedSince })
-    .from(workItem)
-    .where(and(isKey(resource, key), eq(workItem.refusal, kind)))
-  return item?.since ?? undefined
 }
 
 /** Marks a key as gone. Without a content hash, whatever the API shows again is a change, also the same as before. */

@@ -37,21 +37,25 @@ export function restrictionsOf(record: unknown): string[] {
 export function readRestrictions(record: unknown): {
   readonly names: string[]
   readonly odd: readonly OddField[]
+  /** Rules that it says to be public. What is left out, or null, says nothing. */
+  readonly open: readonly string[]
   /** It names no rule: everything is hidden in doubt. */
   readonly isUnsure: boolean
 } {
   const sent = fieldsOf(record).find(([name]) => name === 'restrictions')?.[1]
-  if (isPublic(sent)) return { names: [], odd: [], isUnsure: false }
+  if (isPublic(sent))
+    return { names: [], odd: [], open: saysPublic(sent) ? restrictionVocabulary : [], isUnsure: false }
   if (!isFields(sent)) {
     const listed = Array.isArray(sent) && sent.every((name) => typeof name === 'string' && name !== '')
     const names = listed ? sent.map(ruleNamed) : restrictionVocabulary
-    return { names: [...new Set(names)].sort(), odd: [oddRule(sent)], isUnsure: !listed }
+    return { names: [...new Set(names)].sort(), odd: [oddRule(sent)], open: [], isUnsure: !listed }
   }
   const hiding = Object.entries(sent).filter(([, value]) => !isPublic(value))
   const odd = hiding.filter(([, value]) => value !== true)
   return {
     names: [...new Set(hiding.map(([name]) => ruleNamed(name)))].sort(),
     odd: odd.map(([name, value]) => oddRule(value, name)),
+    open: Object.entries(sent).flatMap(([name, value]) => (saysPublic(value) ? [ruleNamed(name)] : [])),
     isUnsure: false,
   }
 }
@@ -62,7 +66,12 @@ function oddRule(value: unknown, ...name: readonly string[]): OddField {
   return { place: ['restrictions', ...name], value, anywhere, type: typeOf(value), reason }
 }
 
-/** Whether a value of a restriction says that nothing is hidden. */
+/** Whether a value of a restriction is there and says that nothing is hidden. */
+function saysPublic(value: unknown): boolean {
+  return value !== undefined && value !== null && isPublic(value)
+}
+
+/** Whether a value of a restriction hides nothing that is not hidden already. */
 export function isPublic(value: unknown): boolean {
   if (value === undefined || value === null || value === false) return true
   return typeof value === 'string' && value.trim().toLowerCase() === 'public'

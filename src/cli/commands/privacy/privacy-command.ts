@@ -22,7 +22,7 @@ export async function privacyShow(context: Context, _flags: object, name: string
     const { tables, restrictions, removals } = await personKept(db, personal(), player)
     const parts = [
       ['kept', formatTable(['table', 'rows', 'first', 'last'], tables)],
-      ['restricted', formatTable(['fieldGroup', 'since', 'toldBy', 'awaits'], restrictions)],
+      ['restricted', formatTable(['fieldGroup', 'since', 'toldBy', 'isPending'], restrictions)],
       ['removed', formatTable(['at', 'fieldGroup', 'policy', 'rows', 'reason'], removals)],
     ]
     const text = parts.map(([title, table]) => `\n${title}\n${table}`).join('')

@@ -1,9 +1,10 @@
 import type { Sql } from '../../../db/database.ts'
 import { everything, type Person, type Personal } from '../../declare/personal.ts'
+import { forgetClaims } from '../../evidence/claims.ts'
 import { erase, eraseVanished, type Target } from '../erase-person.ts'
 import { namedPlayers, removeNames } from '../named-columns.ts'
 import { recordActions } from '../privacy-actions.ts'
-import { invalidateHashes, nameOf, type Restriction } from './restrictions.ts'
+import { claimAbout, claimsOf, invalidateHashes, nameOf, type Restriction } from './restrictions.ts'
 import { type RuleSource, reasonOf } from './rule-source.ts'
 
 /** A person with one rule that hides something. */
@@ -27,18 +28,17 @@ export async function concludeRestrictions(
 ): Promise<void> {
   if (confirmed.length === 0) return
   await sql.query(
-    `update sync.privacy_restriction restriction set awaits = 0, is_held = false, latest_at = $4,
-           latest_received_at = $5
+    `update sync.privacy_restriction restriction set is_pending = false, is_held = false
        from unnest($1::uuid[], $2::text[]) as confirmed(player_uuid, field_group)
       where restriction.player_uuid = confirmed.player_uuid and restriction.field_group = confirmed.field_group
         and told_by = $3`,
-    [
-      confirmed.map((one) => one.playerUuid),
-      confirmed.map((one) => one.group),
-      nameOf(source),
-      source.at,
-      source.receivedAt,
-    ],
+    [confirmed.map((one) => one.playerUuid), confirmed.map((one) => one.group), nameOf(source)],
+  )
+  await forgetClaims(
+    sql,
+    claimsOf(source.resource),
+    'restricted',
+    confirmed.map(({ playerUuid: player, group }) => claimAbout({ player, group, setBy: nameOf(source) })),
   )
   const forgets = source.policy === 'delete'
   const restricted = [...new Map(confirmed.map((person) => [person.playerUuid, person])).values()]

@@ -2,18 +2,18 @@ import { FOREVER } from '../../../db/bulk/values.ts'
 import type { Sql } from '../../../db/database.ts'
 import { typed } from '../../../db/typed.ts'
 import type { KeptTable, Person, Personal } from '../../declare/personal.ts'
-import { isBurst } from '../../evidence/policies.ts'
+import { corroborate, type Witness } from '../../evidence/claims.ts'
+import { isBurst, policiesOf } from '../../evidence/policies.ts'
 import type { GuardAction } from '../../respond/guard-actions.ts'
 import { privacyRestriction } from '../../tables/privacy.ts'
 import { own, whoFrom, whoseRows } from '../erase-person.ts'
 import type { RestrictedPerson } from './conclude-restrictions.ts'
-import { nameOf, type Restriction } from './restrictions.ts'
+import { amongClaims, claimAbout, nameOf, type Restriction } from './restrictions.ts'
 import type { CredentialKind, RuleSource } from './rule-source.ts'
 
 /** What of a response decides whether it confirms a restriction. */
 export interface RestrictingResponse extends RuleSource {
-  /** How long the API may send the same copy, ms. */
-  readonly cacheMs: number
+  readonly witness: Witness
   readonly credential: CredentialKind
   /** A person accepts whatever comes. */
   readonly accept: boolean
@@ -21,54 +21,37 @@ export interface RestrictingResponse extends RuleSource {
   readonly isReplay: boolean
 }
 
-/** How far apart responses are that confirm what the guard holds, or what the same run said first; ms. */
-const heldSpacing = 2 * 3_600_000
-/** Further responses that confirm a restriction, and one that the guard holds. */
-const further = 1
-const furtherOfHeld = 2
-/** Which pending restrictions of its own a response repeats, and whether that confirms them. */
-export function judgePending(
-  own: readonly Restriction[],
-  people: readonly Person[],
-  source: RestrictingResponse,
-): { readonly confirmed: readonly Restriction[]; readonly counted: readonly Restriction[] } {
-  const nothing = { confirmed: [], counted: [] }
-  if (source.isReplay) return nothing
-  // What names no rule hides in doubt, and removes nothing.
-  const sure = people.filter(({ isUnsure }) => !isUnsure)
-  const repeated = new Set(sure.flatMap((one) => one.restricted.map((group) => `${one.playerUuid} ${group}`)))
-  const pending = own.filter(({ awaits, player, group }) => awaits > 0 && repeated.has(`${player} ${group}`))
-  if (source.accept) return { ...nothing, confirmed: pending }
-  const agreeing = pending.filter((one) => isAnotherWindow(one, source))
-  return {
-    confirmed: agreeing.filter(({ awaits }) => awaits === 1),
-    counted: agreeing.filter(({ awaits }) => awaits > 1),
-  }
-}
-
-/** Apart by the clock of the service and by that of this machine: a single wrong one makes no copy another window. */
-function isAnotherWindow(restriction: Restriction, source: RestrictingResponse) {
-  const { needsCredential, isHeld, runId, latestAt, latestReceivedAt } = restriction
-  if (needsCredential !== null && needsCredential !== source.credential) return false
-  const spacing = isHeld || runId === source.runId ? heldSpacing : source.cacheMs
-  const isApart = (at: Date, latest: Date | null) => at.getTime() - (latest?.getTime() ?? 0) >= spacing
-  return isApart(source.at, latestAt) && isApart(source.receivedAt, latestReceivedAt)
-}
-
-/** Counts a response for restrictions that need yet another one. */
-export async function countAgreeing(
+/**
+ * Counts a response for what it restricts: for what is new, and for what was pending and it repeats.
+ * @returns what is confirmed by it
+ */
+export async function countRestricting(
   sql: Sql,
-  counted: readonly Restriction[],
+  { fresh, repeated }: { readonly fresh: readonly Restriction[]; readonly repeated: readonly Restriction[] },
   source: RestrictingResponse,
-): Promise<void> {
-  if (counted.length === 0) return
-  await sql.query(
-    `update sync.privacy_restriction restriction set awaits = awaits - 1, latest_at = $4, latest_received_at = $5
-       from unnest($1::uuid[], $2::text[]) as counted(player_uuid, field_group)
-      where restriction.player_uuid = counted.player_uuid and restriction.field_group = counted.field_group
-        and told_by = $3`,
-    [counted.map((one) => one.player), counted.map((one) => one.group), nameOf(source), source.at, source.receivedAt],
-  )
+): Promise<readonly Restriction[]> {
+  if (source.isReplay || fresh.length + repeated.length === 0) return []
+  const counted = [...fresh, ...(source.accept ? [] : repeated.filter((one) => isCounted(one, source)))]
+  const confirmed = source.accept ? [...repeated] : []
+  const policies = policiesOf(source.witness.guards)
+  for (const policy of ['restricted', 'restricted in mass', 'restricted in one run'] as const) {
+    const ofPolicy = counted.filter((one) => policyOf(one, source) === policy)
+    const claims = ofPolicy.map(claimAbout)
+    const agreed = (await corroborate(sql, source.witness, 'restricted', claims, policies[policy])).confirmed
+    confirmed.push(...amongClaims(ofPolicy, agreed))
+  }
+  return confirmed
+}
+
+/** Whether it came with the kind of credential that is shown most of the player. */
+function isCounted({ credential, needsCredential }: Restriction, source: RestrictingResponse): boolean {
+  const needed = needsCredential ?? (credential === 'token' ? 'token' : null)
+  return needed === null || needed === source.credential
+}
+
+function policyOf({ isHeld, runId }: Restriction, source: RestrictingResponse) {
+  if (isHeld) return 'restricted in mass'
+  return runId === source.runId ? 'restricted in one run' : 'restricted'
 }
 
 /** What of a response is restricted for the first time. */
@@ -76,6 +59,7 @@ interface NewlyPending {
   /** Whether anything that is kept falls under it. */
   readonly hidesKept: boolean
   readonly guarded: readonly GuardAction[]
+  readonly restrictions: readonly Restriction[]
 }
 
 /** Records new restrictions as pending; removes nothing. */
@@ -86,7 +70,7 @@ export async function addPending(
   others: { readonly standing: readonly Restriction[]; readonly people: readonly Person[] },
   source: RestrictingResponse,
 ): Promise<NewlyPending> {
-  if (fresh.length === 0) return { hidesKept: false, guarded: [] }
+  if (fresh.length === 0) return { hidesKept: false, guarded: [], restrictions: [] }
   const restricted = new Set(others.standing.map(({ player, group }) => `${player} ${group}`))
   const unknown = fresh.filter(({ playerUuid, group }) => !restricted.has(`${playerUuid} ${group}`))
   const kept = source.isReplay ? [] : await keptUnder(sql, personal, unknown)
@@ -99,10 +83,8 @@ export async function addPending(
     fieldGroup: person.group,
     toldBy,
     since: source.at,
-    awaits: mass === undefined ? further : furtherOfHeld,
+    isPending: true,
     isHeld: mass !== undefined,
-    latestAt: source.at,
-    latestReceivedAt: source.receivedAt,
     credential: source.credential,
     needsCredential: isLesser(person) ? 'token' : null,
     runId: source.runId,
@@ -112,7 +94,10 @@ export async function addPending(
   const guarded: GuardAction[] = []
   if (mass !== undefined) guarded.push({ guard: 'mass-restriction', action: 'pending', reason: mass })
   if (lesser.length > 0) guarded.push({ guard: 'credential', action: 'pending', reason: asGuest })
-  return { hidesKept: kept.some((person) => !isLesser(person)), guarded }
+  const restrictions = rows.map(({ playerUuid: player, fieldGroup: group, toldBy: setBy, ...row }) => {
+    return { ...row, player, group, setBy, isRefusal: false }
+  })
+  return { hidesKept: kept.some((person) => !isLesser(person)), guarded, restrictions }
 }
 
 const asGuest =
@@ -136,9 +121,9 @@ function massIn(
 /** Holds what the responses of a run restricted for the first time: too many at once. */
 export async function holdRestrictions(sql: Sql, resource: string, runId: string): Promise<void> {
   await sql.query(
-    `update sync.privacy_restriction set is_held = true, awaits = $3
-      where run_id = $2 and awaits > 0 and not is_held and split_part(told_by, '/', 1) = $1`,
-    [resource, runId, furtherOfHeld],
+    `update sync.privacy_restriction set is_held = true
+      where run_id = $2 and is_pending and not is_held and split_part(told_by, '/', 1) = $1`,
+    [resource, runId],
   )
 }
 

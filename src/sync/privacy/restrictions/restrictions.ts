@@ -9,11 +9,13 @@ export interface Restriction {
   readonly player: string
   readonly group: string
   readonly setBy: string
-  /** How many more responses must repeat it before anything is removed; 0: confirmed. */
-  readonly awaits: number
+  readonly since: Date
+  /** Whether further responses must repeat it before anything is removed. */
+  readonly isPending: boolean
   readonly isHeld: boolean
-  readonly latestAt: Date | null
-  readonly latestReceivedAt: Date | null
+  readonly isRefusal: boolean
+  /** What the response that set it was requested with. */
+  readonly credential: string | null
   readonly needsCredential: string | null
   readonly runId: string | null
 }
@@ -21,9 +23,9 @@ export interface Restriction {
 /** The resource and key whose responses set a rule. */
 type Source = { readonly resource: string; readonly key: string }
 
-const { playerUuid, fieldGroup, toldBy, awaits, isHeld, latestAt, latestReceivedAt, needsCredential, runId } =
+const { playerUuid, fieldGroup, toldBy, since, isPending, isHeld, isRefusal, credential, needsCredential, runId } =
   privacyRestriction
-const ofRestriction = { awaits, isHeld, latestAt, latestReceivedAt, needsCredential, runId }
+const ofRestriction = { since, isPending, isHeld, isRefusal, credential, needsCredential, runId }
 
 /** The rules about these people, and those that the source set about anyone. */
 export async function restrictionsOf(sql: Sql, people: readonly Person[], source: Source): Promise<Restriction[]> {
@@ -49,13 +51,13 @@ export async function readPendingRestrictions(sql: Sql): Promise<PendingRestrict
   return await sql.query<PendingRestrictions>(
     `select field_group as "group", count(*)::int as pending, count(*) filter (where is_held)::int as held,
             count(*) filter (where needs_credential = 'token')::int as "needsToken", min(since) as since
-       from sync.privacy_restriction where awaits > 0 group by field_group order by pending desc, field_group collate "C"`,
+       from sync.privacy_restriction where is_pending group by field_group order by pending desc, field_group collate "C"`,
   )
 }
 
 /** Whether responses about a player's own key restrict all of these groups already, and that is confirmed. */
 export async function areRestricted(sql: Sql, source: Source, groups: readonly string[]): Promise<boolean> {
-  const isSource = and(eq(text`${playerUuid}::text`, source.key), eq(toldBy, nameOf(source)), eq(awaits, 0))
+  const isSource = and(eq(text`${playerUuid}::text`, source.key), eq(toldBy, nameOf(source)), eq(isPending, false))
   return (await typed(sql).$count(privacyRestriction, and(isSource, anyOf(fieldGroup, groups)))) === groups.length
 }
 
@@ -74,6 +76,28 @@ export function notYet(
       .filter((group) => !restricted.has(`${person.playerUuid} ${group}`))
       .map((group) => ({ ...person, group })),
   )
+}
+
+/** What a response says of a restriction, as a claim. */
+export function claimAbout({ player, group, setBy }: Pick<Restriction, 'player' | 'group' | 'setBy'>) {
+  return { subject: `${setBy.slice(setBy.indexOf('/') + 1)}/${player}`, value: group }
+}
+
+/** Those of the restrictions that claims are about. */
+export function amongClaims(
+  restrictions: readonly Restriction[],
+  claims: readonly { readonly subject: string; readonly value: string }[],
+): Restriction[] {
+  const about = new Set(claims.map(({ subject, value }) => `${subject} ${value}`))
+  return restrictions.filter((one) => {
+    const { subject, value } = claimAbout(one)
+    return about.has(`${subject} ${value}`)
+  })
+}
+
+/** The resource of claims about restrictions that responses of a resource set. */
+export function claimsOf(resource: string): string {
+  return `${resource}/restrictions`
 }
 
 /** How `sync.privacy_restriction` names a source. */
