@@ -126,8 +126,8 @@ describe.each(kindsOfLongTests)('guilds that change, end or hide, on the %s data
       [playerId(1), 0],
       [playerId(2), 0],
     ])
-    // Seen first after the founding: what was given before that answer is not known to be new.
-    expect(await given(b)).toEqual([[playerId(1), 5]])
+    // Who joined within gave all of it within.
+    expect(await given(b)).toEqual([[playerId(1), 8]])
     expect(
       await rows(
         `select guild_uuid, valid_from, valid_until from analytics.player_biography('${playerId(1)}') order by 2`,

@@ -50,11 +50,15 @@ describe.each(kindsOfLongTests)('at the edges, on the %s database,', (kind) => {
         rows(
           `select username, delta, quality from analytics.member_counter('${a}', 'wars', ${at(from)}, ${at(to)}) order by 1`,
         )
-      expect(await risen('10:00', '11:00')).toEqual([['Player1', 0, 'partial']])
-      expect(await risen('10:00:01', '11:00')).toEqual([['Player1', null, 'unknown']])
+      for (const from of ['10:00', '10:00:01'])
+        expect(await risen(from, '11:00')).toEqual([
+          ['Player1', 2, 'exact'],
+          ['Player2', 0, 'at_least'],
+        ])
+      expect(await risen('10:00:01', '10:59:59')).toEqual([['Player1', null, 'unknown']])
       expect(await risen('11:00', '11:01')).toEqual([
-        ['Player1', 2, 'exact'],
-        ['Player2', 0, 'partial'],
+        ['Player1', 0, 'exact'],
+        ['Player2', 0, 'exact'],
       ])
       const joined = (from: string, to: string) =>
         rows(`select joined from analytics.member_retention('${a}', ${at(from)}, ${at(to)})`)

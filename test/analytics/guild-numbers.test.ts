@@ -154,16 +154,22 @@ describe.each(kindsOfPart)('questions about guilds in numbers, on the %s databas
       await sync({ 1: counted(100, { rank: 'owner' }), 2: counted(50), 3: counted(undefined) }, '10:00')
       await sync({ 1: counted(104), 2: counted(0), 3: counted(undefined), 4: counted(900, later) }, '10:10')
       await sync({ 1: counted(104), 2: counted(53), 3: counted(undefined), 4: counted(902, later) }, '10:20')
-      expect(await counter('10:00', '11:00')).toEqual([
-        ['Player1', 4, 'partial'],
+      expect(await counter('10:00', '10:30')).toEqual([
+        ['Player1', 4, 'exact'],
         ['Player2', 3, 'clamped'],
-        ['Player4', 2, 'partial'],
+        ['Player4', 2, 'at_least'],
         ['Player3', null, 'unknown'],
       ])
       expect(await counter('10:10', '10:20')).toEqual([
-        ['Player1', 4, 'exact'],
-        ['Player2', 0, 'clamped'],
-        ['Player4', 0, 'partial'],
+        ['Player2', 3, 'exact'],
+        ['Player4', 2, 'exact'],
+        ['Player1', 0, 'exact'],
+        ['Player3', null, 'unknown'],
+      ])
+      expect(await counter('09:00', '11:00')).toEqual([
+        ['Player1', 4, 'at_least'],
+        ['Player2', 3, 'at_least'],
+        ['Player4', 2, 'at_least'],
         ['Player3', null, 'unknown'],
       ])
       expect((await counter('10:30', '11:00')).map((row) => row.slice(1))).toEqual([
@@ -180,19 +186,19 @@ describe.each(kindsOfPart)('questions about guilds in numbers, on the %s databas
       for (const when of ['10:10', '10:20']) await sync(owner, when)
       await sync({ ...owner, 2: counted(50, { joined: '10:25' }) }, '10:30')
       await sync({ ...owner, 2: counted(55, { joined: '10:25' }) }, '10:40')
-      expect((await counter('10:25', '11:00'))[0]).toEqual(['Player2', 5, 'partial'])
-      expect((await counter('10:40', '11:00'))[0]).toEqual(['Player2', 5, 'exact'])
+      expect((await counter('10:25', '10:50'))[0]).toEqual(['Player2', 5, 'at_least'])
+      expect((await counter('10:35', '10:50'))[0]).toEqual(['Player2', 5, 'exact'])
     })
 
     test('counts what is counted since joining from zero, as the contribution does', async () => {
       await sync({ 1: { rank: 'owner', contributed: 10 } }, '10:00')
       await sync({ 1: { rank: 'owner', contributed: 30 }, 2: { joined: '10:05', contributed: 7 } }, '10:10')
-      expect(await counter('10:00', '11:00', 'contributed')).toEqual([
-        ['Player1', 20, 'partial'],
+      expect(await counter('10:00', '10:20', 'contributed')).toEqual([
+        ['Player1', 20, 'exact'],
         ['Player2', 7, 'exact'],
       ])
-      const contribution = `select username, contributed, quality from analytics.member_contribution('${a}', ${at('10:00')}, ${at('11:00')})`
-      expect(await counter('10:00', '11:00', 'contributed')).toEqual(await rows(contribution))
+      const contribution = `select username, contributed, quality from analytics.member_contribution('${a}', ${at('10:00')}, ${at('10:20')})`
+      expect(await counter('10:00', '10:20', 'contributed')).toEqual(await rows(contribution))
     })
   })
 })

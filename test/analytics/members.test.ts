@@ -76,10 +76,10 @@ describe.each(kindsOfLongTests)('questions about members on the %s database', (k
       for (const [nth, contributed] of values.entries())
         await sync({ 1: { rank: 'owner', contributed }, 2: { contributed: 50 } }, `10:${String(nth)}0`)
     }
-    const whole = () => contribution(at('09:00'), at('12:00'))
+    const whole = () => contribution(at('10:00'), at('10:35'))
 
     test.each([
-      ['plain rises, from the first answer on', [100, 130, 150], 50, 'partial'],
+      ['plain rises, from the first answer on', [100, 130, 150], 50, 'exact'],
       ['a dip to zero that comes back', [100, 0, 110], 10, 'clamped'],
       ['a dip of a little that is never made up', [100, 90, 95], 5, 'reset'],
       ['a dip that is made up later', [100, 90, 95, 120], 20, 'clamped'],
@@ -90,29 +90,62 @@ describe.each(kindsOfLongTests)('questions about members on the %s database', (k
       await series(values)
       expect(await whole()).toEqual([
         ['Player1', 'owner', contributed, 1, 1, quality],
-        ['Player2', 'recruit', 0, 0, 2, 'partial'],
+        ['Player2', 'recruit', 0, 0, 2, 'exact'],
       ])
     })
 
-    test('counts a rise in the interval that shows it, which holds its beginning and not its end', async () => {
+    test('counts what was made between two responses, not what the one at its beginning shows', async () => {
       await series([100, 130, 150])
       expect(await contribution(at('10:10'), at('10:20'))).toEqual([
-        ['Player1', 'owner', 30, 1, 1, 'exact'],
+        ['Player1', 'owner', 20, 1, 1, 'exact'],
         ['Player2', 'recruit', 0, 0, 2, 'exact'],
       ])
-      expect(await contribution(at('10:20'), at('10:21'))).toMatchObject([['Player1', 'owner', 20, 1, 1, 'exact'], {}])
+      expect(await contribution(at('10:20'), at('10:21'))).toMatchObject([
+        ['Player1', 'owner', 0, null, 1, 'exact'],
+        {},
+      ])
+    })
+
+    test('is a lower bound, without shares, where nothing was watched around a border', async () => {
+      await series([100, 130, 150])
+      for (const [from, to] of [
+        ['09:00', '10:30'],
+        ['10:00', '12:00'],
+      ] as const)
+        expect(await contribution(at(from), at(to))).toEqual([
+          ['Player1', 'owner', 50, null, 1, 'at_least'],
+          ['Player2', 'recruit', 0, null, 2, 'at_least'],
+        ])
+    })
+
+    test('says the most it can be where a gap lies around a border', async () => {
+      for (const [contributed, when] of [
+        [100, '10:00'],
+        [110, '10:10'],
+        [400, '20 10:00'],
+        [430, '20 10:10'],
+        [900, '30 10:00'],
+      ] as const)
+        await sync({ 1: { rank: 'owner', contributed } }, when)
+      const bounds = (from: string, to: string) =>
+        world.rows(
+          `select contributed, at_most, quality from analytics.member_contribution('${guild}', ${from}, ${to})`,
+        )
+      expect(await bounds(at('00:00', '10'), at('00:00', '25'))).toEqual([[30, 900 - 110, 'at_least']])
+      expect(await bounds(at('00:00', '10'), at('00:00', '12'))).toEqual([[null, null, 'unknown']])
+      expect(await bounds(at('10:00', '20'), at('10:10', '20'))).toEqual([[30, 30, 'exact']])
     })
 
     test('is exact again in an interval after the counter began again, however low it is still', async () => {
       await series([100, 120, 0, 30, 50])
-      expect(await contribution(at('10:30'), at('12:00'))).toMatchObject([['Player1', 'owner', 50, 1, 1, 'exact'], {}])
+      expect(await contribution(at('10:25'), at('10:50'))).toMatchObject([['Player1', 'owner', 50, 1, 1, 'exact'], {}])
     })
 
     test('is unknown, not zero, where there is no answer', async () => {
       await series([100, 130])
       expect(await contribution(at('10:11'), at('12:00'))).toEqual([
-        ['Player1', 'owner', null, null, 1, 'unknown'],
-        ['Player2', 'recruit', null, null, 1, 'unknown'],
+        ['Player1', 'owner', null, null, null, 'unknown'],
+        ['Player2', 'recruit', null, null, null, 'unknown'],
       ])
     })
 
@@ -123,11 +156,11 @@ describe.each(kindsOfLongTests)('questions about members on the %s database', (k
       await sync({ ...owner, 2: { joined: '10:05', contributed: 70 } }, '10:20')
       await sync({ ...owner, 2: { joined: '10:25', contributed: 5, rank: 'recruiter' } }, '10:30')
       for (const when of ['10:40', '10:50']) await sync(owner, when)
-      expect(await contribution(at('10:05'), at('12:00'))).toEqual([
+      expect(await contribution(at('10:05'), at('11:00'))).toEqual([
         ['Player2', 'recruiter', 75, 1, 1, 'exact'],
         ['Player1', 'owner', 0, 0, 2, 'exact'],
       ])
-      expect(await contribution(at('10:45'), at('12:00'))).toEqual([['Player1', 'owner', 0, null, 1, 'exact']])
+      expect(await contribution(at('10:45'), at('11:00'))).toEqual([['Player1', 'owner', 0, null, 1, 'exact']])
     })
   })
 

@@ -12,6 +12,8 @@ const parts = new Set(
   ['watch', 'expected_every', 'unobserved', 'watched', 'watched_share', 'online_known'].concat(
     'members_between',
     'member_rise',
+    'counter_border',
+    'counter_unsent',
   ),
 )
 

@@ -119,7 +119,7 @@ describe.each(kindsOfLongTests)('a NULL in a view has its reason beside it, on t
   test('from the first response on, before another one confirms it and what is kept is removed', async () => {
     const counter = (name: string) =>
       world.rows(
-        `select delta, quality from analytics.member_counter('${guildId('a')}', '${name}', '2026-06-01 10:05Z', '2026-06-01 12:00Z')`,
+        `select delta, quality from analytics.member_counter('${guildId('a')}', '${name}', '2026-06-01 10:05Z', '2026-06-01 10:25Z')`,
       )
     const wars = (amount: number) => memberIs({ contributed: amount, globalData: { wars: amount } })
     const evidence = () => world.rows('select online, told_by from analytics.player_evidence order by 2')

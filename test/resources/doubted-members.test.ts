@@ -52,7 +52,7 @@ describe.each(kindsOfLongTests)('what one response must not change of members, o
     expect(await events()).toEqual([])
     expect(await claims()).toEqual([])
     expect(await rows('select count(*)::int from game.guild_member')).toEqual([[7]])
-    expect(await contributions()).toEqual(numbers.map((number) => [`Player${number}`, 2, 'partial']))
+    expect(await contributions()).toEqual(numbers.map((number) => [`Player${number}`, 100 * number + 2, 'at_least']))
   })
 
   test('another time of joining of all is believed from the second response on, dated by the first', async () => {

@@ -3,14 +3,15 @@ import type { Member } from './membership-changes.ts'
 /*
  * What `member_contribution` promises, computed from the answers without the program:
  *
- * - A spell is a player's time under one `joined`. It begins at 0 when it began after the first answer about the guild;
- *   of an older one only what came after its first answer counts ("partial" where that first answer lies in the interval).
+ * - A spell is a player's time under one `joined`.
  * - A value is believed as far as no later answer of the spell takes it back: where later values lie between the highest
  *   value before it and itself, the lowest of them is.
  * - Where everything from an answer on lies below the answer before it, the counter began again there, at what it showed.
  * - What lies below what the counter reached since it began, or is not wholly believed, is "clamped".
- * - What is gained at an answer is by how much its believed value exceeds all before it since the counter began.
- *   It counts for the interval in which the answer lies.
+ * - What is gained at an answer is by how much its believed value exceeds all before it since the counter began. It counts for the
+ *   interval in which the answer lies, that at its end included and that at its beginning not: what that one shows was made before.
+ * - Where answers are further apart around a border, or where a member came or went, than is usual, or what a member had when
+ *   the interval began is not known, only what answers after the first one within show counts: "at_least".
  */
 
 interface Answered {
@@ -19,20 +20,104 @@ interface Answered {
 }
 
 interface Gain {
-  readonly player: string
   readonly at: number
   readonly gained: number
-  readonly quality: 'exact' | 'partial' | 'clamped' | 'reset'
+  /** Of the first answer of a spell: what it shows, all of which was made since joining. */
+  readonly whole: number | null
+  readonly quality: 'exact' | 'clamped' | 'reset'
 }
 
-const severity: readonly string[] = ['exact', 'partial', 'clamped', 'reset']
+interface Spell {
+  readonly player: string
+  readonly joined: number
+  readonly values: { at: number; value: number }[]
+  readonly gains: readonly Gain[]
+  /** The first answer without it. */
+  readonly ends: number
+}
+
+const severity: readonly string[] = ['exact', 'clamped', 'reset', 'at_least']
 
 /**
  * The function that tells contributed and quality by player, for any interval [from, to).
  * @param sinceJoining false for a counter that does not begin at 0 when a member joins
  */
 export function contributionIn(answers: readonly Answered[], sinceJoining = true) {
-  const since = answers[0]?.at.getTime() ?? 0
+  const instants = answers.filter(({ members }) => members.size > 0).map(({ at }) => at.getTime())
+  const spells = spellsOf(answers)
+
+  return (from: Date, to: Date): Map<string, { contributed: number | null; quality: string }> => {
+    const [begin, end] = [from.getTime(), to.getTime()]
+    const [first, last] = [borderOf(instants, begin), borderOf(instants, end)]
+    const isAnswered = instants.some((at) => at >= begin && at <= end)
+    const found = new Map<string, { contributed: number | null; quality: string }>()
+    for (const player of present(answers, begin, end)) {
+      const own = spells.filter(
+        (spell) => spell.player === player && (spell.values[0]?.at ?? end) <= end && spell.ends > begin,
+      )
+      const isNew = ({ joined }: Spell) => sinceJoining && joined >= (first.isClose ? (first.before ?? begin) : begin)
+      const isSure =
+        first.isClose &&
+        last.isClose &&
+        own.every(
+          (spell) =>
+            edgesOf(spell, first.after, end).every((at) => isCloseBefore(instants, at)) &&
+            (isNew(spell) || spell.values.some(({ at }) => at <= begin)),
+        )
+      const gained = own.flatMap((spell): { gained: number; quality: string }[] => {
+        if (!isSure && spell.ends <= (first.after ?? Number.POSITIVE_INFINITY)) return []
+        const isWhole = isSure ? isNew(spell) : sinceJoining && spell.joined >= begin
+        const since = isSure || isWhole ? begin : (first.after ?? Number.POSITIVE_INFINITY)
+        const within = spell.gains.filter(({ at }) => at > since && at <= end)
+        return [
+          { gained: 0, quality: isSure ? 'exact' : 'at_least' },
+          ...within.map(({ gained, whole, quality }) => ({ gained: isWhole ? (whole ?? gained) : gained, quality })),
+        ]
+      })
+      const sum = gained.reduce((total, one) => total + one.gained, 0)
+      const worst = Math.max(...gained.map(({ quality }) => severity.indexOf(quality)))
+      found.set(
+        player,
+        isAnswered && gained.length > 0
+          ? { contributed: sum, quality: severity[worst] ?? '' }
+          : { contributed: null, quality: 'unknown' },
+      )
+    }
+    return found
+  }
+}
+
+/** Where a spell begins or ends within an interval, after its first answer. */
+function edgesOf({ values, ends }: Spell, first: number | undefined, end: number): number[] {
+  const begins = values[0]?.at ?? end
+  return [...(begins > (first ?? Number.POSITIVE_INFINITY) ? [begins] : []), ...(ends <= end ? [ends] : [])]
+}
+
+/** The answers around an instant, and whether they lie within two of the intervals that are usual there. */
+function borderOf(instants: readonly number[], at: number) {
+  const [until, later] = [instants.filter((one) => one <= at).slice(-5), instants.filter((one) => one > at).slice(0, 5)]
+  const before = until.at(-1)
+  const after = before === at ? at : later[0]
+  const isClose = before !== undefined && (after ?? Math.min(at, Date.now())) - before <= usualOf([until, later])
+  return { before, after, isClose }
+}
+
+/** The same of the answer before another one, by those before it. */
+function isCloseBefore(instants: readonly number[], at: number): boolean {
+  const before = instants.filter((one) => one < at).slice(-5)
+  return at - (before.at(-1) ?? 0) <= usualOf([before])
+}
+
+function usualOf(some: readonly (readonly number[])[]): number {
+  const steps = some
+    .flatMap((near) => near.slice(1).map((one, nth) => one - (near[nth] ?? one)))
+    .filter((step) => step > 0)
+    .sort((a, b) => a - b)
+  const usual = steps[Math.ceil(steps.length / 2) - 1]
+  return Math.max(300_000, Math.min(6 * 3_600_000, usual === undefined ? 3_600_000 : 2 * usual))
+}
+
+function spellsOf(answers: readonly Answered[]): Spell[] {
   const spells = new Map<string, { player: string; joined: number; values: { at: number; value: number }[] }>()
   for (const { at, members } of answers)
     for (const [player, { joined, contributed }] of members) {
@@ -41,25 +126,11 @@ export function contributionIn(answers: readonly Answered[], sinceJoining = true
       spells.set(name, spell)
       spell.values.push({ at: at.getTime(), value: contributed })
     }
-  const gains = [...spells.values()].flatMap((spell) =>
-    gainsOf(spell.player, sinceJoining && spell.joined >= since, spell.values),
-  )
-
-  return (from: Date, to: Date): Map<string, { contributed: number | null; quality: string }> => {
-    const [begin, end] = [from.getTime(), to.getTime()]
-    const within = (at: number) => at >= begin && at < end
-    // A response that the guild is gone has no members.
-    const isKnown = answers.some(({ at, members }) => members.size > 0 && within(at.getTime()))
-    const found = new Map<string, { contributed: number | null; quality: string }>()
-    for (const player of present(answers, begin, end))
-      found.set(player, isKnown ? { contributed: 0, quality: 'exact' } : { contributed: null, quality: 'unknown' })
-    for (const { player, gained, quality } of gains.filter(({ at }) => within(at))) {
-      const before = found.get(player)
-      const worst = Math.max(severity.indexOf(quality), severity.indexOf(before?.quality ?? 'exact'))
-      found.set(player, { contributed: (before?.contributed ?? 0) + gained, quality: severity[worst] ?? quality })
-    }
-    return found
-  }
+  return [...spells.values()].map((spell) => {
+    const last = spell.values.at(-1)?.at ?? 0
+    const ends = answers.find(({ at }) => at.getTime() > last)?.at.getTime() ?? Number.POSITIVE_INFINITY
+    return { ...spell, ends, gains: gainsOf(spell.values) }
+  })
 }
 
 /** Who was a member at some time of the interval: from the first answer that showed it until the first that did not. */
@@ -67,17 +138,16 @@ function present(answers: readonly Answered[], begin: number, end: number): Set<
   const found = new Set<string>()
   answers.forEach(({ at, members }, nth) => {
     const until = answers[nth + 1]?.at.getTime() ?? Number.POSITIVE_INFINITY
-    if (at.getTime() < end && until > begin) for (const player of members.keys()) found.add(player)
+    if (at.getTime() <= end && until > begin) for (const player of members.keys()) found.add(player)
   })
   return found
 }
 
-function gainsOf(player: string, fromZero: boolean, values: readonly { at: number; value: number }[]): Gain[] {
-  let level: number | null = fromZero ? 0 : null
+function gainsOf(values: readonly { at: number; value: number }[]): Gain[] {
+  let level: number | null = null
   let highest: number | null = null
   let reached: number | null = null
   let last: number | null = null
-  let begun = 0
   return values.flatMap(({ at, value }, nth): Gain[] => {
     // A sample is a change; what stays says nothing new.
     if (value === last) return []
@@ -87,20 +157,17 @@ function gainsOf(player: string, fromZero: boolean, values: readonly { at: numbe
     if (isReset) {
       level = null
       reached = null
-      begun += 1
     }
     const taken: number | null = highest
     const doubts = taken === null ? [] : later.filter((one) => one >= taken && one < value)
     const believed = Math.min(value, ...doubts)
     const gained = level === null ? 0 : Math.max(0, believed - level)
-    const isPartial = highest === null && begun === 0 && !fromZero
     const isClamped = (reached !== null && value < reached) || believed < value
     level = Math.max(level ?? believed, believed)
     highest = Math.max(highest ?? value, value)
     reached = Math.max(reached ?? value, value)
     last = value
-    return [
-      { player, at, gained, quality: isPartial ? 'partial' : isReset ? 'reset' : isClamped ? 'clamped' : 'exact' },
-    ]
+    const whole = nth === 0 ? believed : null
+    return [{ at, gained, whole, quality: isReset ? 'reset' : isClamped ? 'clamped' : 'exact' }]
   })
 }

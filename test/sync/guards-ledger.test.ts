@@ -207,7 +207,7 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
       ])
       expect(
         await rows(`select contributed, quality from analytics.member_contribution('${guildId('a')}',
-                      '2026-06-01 10:05Z', '2026-06-01 11:00Z')`),
+                      '2026-06-01 10:05Z', '2026-06-01 10:35Z')`),
       ).toEqual([
         [0, 'clamped'],
         [0, 'clamped'],

@@ -202,9 +202,12 @@ describe.each(kindsOfPart)('a field that is sent no more, in the %s database,', 
         `select distinct contributed, quality from analytics.member_contribution('${guildId('a')}', '2026-06-01 ${from}Z', '2026-06-01 ${to}Z')`,
       )
     expect(await contribution('10:26', '11:00')).toEqual([[null, 'unknown']])
-    expect(await contribution('09:00', '10:21')).toEqual([[2000, 'partial']])
+    expect(await contribution('09:00', '10:21')).toEqual([[2000, 'at_least']])
+    expect(await contribution('10:00', '10:20')).toEqual([[2000, 'exact']])
     await syncGuild(world, guild('a', 9000), '12:00')
-    expect(await contribution('10:15', '12:01')).toEqual([[8000, 'partial']])
+    // It never fell: what lies between two responses that have it is certain.
+    expect(await contribution('10:15', '12:00')).toEqual([[8000, 'exact']])
+    expect(await contribution('10:15', '11:00')).toEqual([[0, 'at_least']])
     expect(await contribution('12:05', '12:30')).not.toEqual([['0', 'exact']])
     expect((await spans()).every(([, , , , until]) => until === '12:00')).toBe(true)
     void playerId

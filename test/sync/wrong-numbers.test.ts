@@ -83,7 +83,7 @@ describe('one wrong number', () => {
     expect(await world.rows('select contributed from analytics.guild_member order by username')).toEqual([[7], [null]])
     const rises = `select username, contributed from analytics.member_contribution('${guildId('a')}', '2026-06-01', '2026-06-02')`
     expect(await world.rows(`${rises} order by username`)).toEqual([
-      ['Player1', 2],
+      ['Player1', 7],
       ['Player2', null],
     ])
   })

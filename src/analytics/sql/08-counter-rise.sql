@@ -1,40 +1,94 @@
 -- What counters of members rose by, robust to all that counters do besides rising.
 create or replace function analytics.member_rise(guild uuid, counter text, from_time timestamptz, to_time timestamptz, is_since_joining boolean)
-returns table (player_uuid uuid, gained double precision, quality text)
+returns table (player_uuid uuid, gained double precision, at_most double precision, quality text)
 language sql stable parallel safe
 begin atomic
-  with watched as (
-    select min(observed_at) as since from game.guild_sample where guild_uuid = guild
+  with period as materialized (
+    select begun.before_at as known_at, begun.after_at as inside_from, begun.is_watched as is_begun, ended.after_at as known_until,
+           begun.is_watched and ended.is_watched as is_watched
+      from analytics.counter_border(guild, counter, from_time) begun
+     cross join analytics.counter_border(guild, counter, to_time) ended
   ), spell as materialized (
     -- A spell is the time under one `joined`: a returning member begins again, at 0 where it is counted since joining. Those
     -- that do not touch the interval have no rise in it.
     select version.player_uuid, version.joined, version.valid_from, version.valid_until
-      from (select member.*, bool_or(member.valid_from < to_time and member.valid_until > from_time)
+      from (select member.*, bool_or(member.valid_from <= to_time and member.valid_until > from_time)
                                over (partition by member.player_uuid, member.joined) as is_touched
               from game.guild_member member where member.guild_uuid = guild) version
      where version.is_touched
   ), tier as (
     -- Where counters fell is materialized, except for the last hours.
-    select coalesce(max(one.averaged_until), '-infinity') as until from sync.tier one where one.sample_table = 'game.member_counter'
-  ), stay as materialized (
+    select coalesce(max(one.averaged_until), '-infinity') as until, coalesce(max(one.fine_since), '-infinity') as fine_since
+      from sync.tier one where one.sample_table = 'game.member_counter'
+  ), spent as materialized (
     select spell.player_uuid, spell.joined, min(spell.valid_from) as begins, max(spell.valid_until) as ends,
            sum(extract(epoch from least(spell.valid_until, '9999-01-01') - spell.valid_from))
              < extract(epoch from least(max(spell.valid_until), '9999-01-01') - min(spell.valid_from)) as is_broken
       from spell
      group by spell.player_uuid, spell.joined
+  ), unsent as materialized (
+    select span.last_sent_at, span.until_at from analytics.counter_unsent(counter) span
   ), again as materialized (
-    -- A sample is a change: a returning member with the same number has none, and yet it is known.
+    -- A sample is a change: a returning member with the same number has none, and yet it is known. Of older days not all changes are left.
     select back.player_uuid, back.joined, back.begins, latest.value
-      from (select stay.* from stay
-             where exists (select from game.guild_member earlier
-                            where earlier.guild_uuid = guild and earlier.player_uuid = stay.player_uuid
-                              and earlier.valid_from < stay.begins)
+      from (select spent.* from spent
+             where spent.begins >= (select tier.fine_since from tier)
+               and exists (select from game.guild_member earlier
+                            where earlier.guild_uuid = guild and earlier.player_uuid = spent.player_uuid
+                              and earlier.valid_from < spent.begins)
             offset 0) back
      cross join lateral (select one.observed_at, one.value from game.member_counter one
                           where one.guild_uuid = guild and one.player_uuid = back.player_uuid
                             and one.counter = member_rise.counter and one.observed_at <= back.begins
                           order by one.observed_at desc limit 1) latest
      where latest.observed_at < back.begins and latest.value is not null
+       and not exists (select from unsent where unsent.last_sent_at < back.begins and unsent.until_at > back.begins)
+  ), edge as materialized (
+    -- Where a stay begins or ends between responses that lie far apart, another one may lie before or after it.
+    select moment.at,
+           coalesce(moment.at >= tier.fine_since
+                    and extract(epoch from moment.at) - extract(epoch from near.before_at) <= greatest(300, least(21600, coalesce(2 * near.every, 3600)))
+                    and not exists (select from unsent where unsent.last_sent_at < near.before_at and unsent.until_at > near.before_at),
+                    false) as is_watched
+      from (select spent.begins as at from spent cross join period where spent.begins > period.inside_from and spent.begins <= to_time
+             union
+            select spent.ends from spent where spent.ends <= to_time and spent.ends < 'infinity') moment
+     cross join tier
+     cross join lateral (
+       -- As in counter_border, by the responses before it alone: there may be many.
+       select max(step.observed_at) as before_at, percentile_disc(0.5) within group (order by step.seconds) as every
+         from (select last.observed_at, extract(epoch from last.observed_at - lag(last.observed_at) over (order by last.observed_at)) as seconds
+                 from (select one.observed_at from sync.observation one
+                        where one.resource = 'guilds' and one.key = guild::text and one.status in ('ok', 'unchanged', 'partial')
+                          and one.observed_at < moment.at
+                        order by one.observed_at desc limit 5) last) step) near
+  ), started as materialized (
+    select spent.*, again.value as again, coalesce(before.value, case when again.begins <= from_time then again.value end) as before,
+           coalesce(is_since_joining and spent.joined >= from_time, false) as is_within,
+           coalesce(is_since_joining and spent.joined >= case when period.is_begun then period.known_at else from_time end, false) as is_new,
+           coalesce(entered.is_watched, true) and coalesce(gone.is_watched, true) as is_bounded
+      from spent
+     cross join period
+      left join again on again.player_uuid = spent.player_uuid and again.joined is not distinct from spent.joined
+      left join edge entered on entered.at = spent.begins and spent.begins > period.inside_from
+      left join edge gone on gone.at = spent.ends
+      left join lateral (select one.value from game.member_counter one
+                          where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = spent.player_uuid
+                            and one.value is not null and one.observed_at >= spent.begins and one.observed_at < spent.ends
+                            and one.observed_at <= from_time
+                          order by one.observed_at desc limit 1) before on true
+  ), sure as materialized (
+    select started.*,
+           bool_and(period.is_watched and started.is_bounded and (started.before is not null or started.is_new))
+             over (partition by started.player_uuid) as is_sure,
+           -- Who was a member when the period began was no member of another stay before.
+           period.is_begun or bool_or(coalesce(started.joined <= from_time, false)) over (partition by started.player_uuid) as is_whole_time
+      from started cross join period
+  ), stay as materialized (
+    -- What a response shows is dated by it where another one lies close before the border; else by the first one within.
+    select sure.*, case when sure.is_sure then sure.is_new else sure.is_within end as is_whole,
+           case when sure.is_sure or sure.is_within then from_time else coalesce(period.inside_from, 'infinity') end as since
+      from sure cross join period
   ), uneven as materialized (
     -- A counter that never fell rose by the difference of two samples. Others are read sample by sample. Where one fell
     -- when a stay began, it started again with the stay.
@@ -77,11 +131,11 @@ begin atomic
      cross join tier
      cross join lateral (select one.observed_at, one.value from game.member_counter one
                           where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = uneven.player_uuid
-                            and one.value is not null and one.observed_at >= uneven.begins and one.observed_at < from_time
+                            and one.value is not null and one.observed_at >= uneven.begins and one.observed_at <= uneven.since
                           order by one.observed_at desc limit 1) latest
       left join lateral (select min(one.value) as lowest, max(one.value) as highest from game.member_counter one
                           where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = uneven.player_uuid
-                            and one.observed_at >= from_time and one.observed_at < uneven.ends) after on true
+                            and one.observed_at > uneven.since and one.observed_at < uneven.ends) after on true
       left join lateral (
         -- The highest number before a lower one, and the last that is higher than it, are followed by a fall: they lie in an hour in which
         -- the counter fell, or are the last before such an hour, or what is not materialized yet begins with them.
@@ -102,7 +156,7 @@ begin atomic
                                         and near.player_uuid = uneven.player_uuid
                                         and near.observed_at >= dip.hour and near.observed_at < dip.hour + interval '1 hour') fallen
                  where dip.guild_uuid = guild and dip.counter = member_rise.counter and dip.player_uuid = uneven.player_uuid
-                   and dip.hour < from_time
+                   and dip.hour <= uneven.since
                  union all
                 (select near.observed_at, near.value from game.member_counter near
                   where near.guild_uuid = guild and near.counter = member_rise.counter and near.player_uuid = uneven.player_uuid
@@ -111,13 +165,13 @@ begin atomic
                  union all
                 select near.observed_at, near.value from game.member_counter near
                  where near.guild_uuid = guild and near.counter = member_rise.counter and near.player_uuid = uneven.player_uuid
-                   and near.observed_at >= tier.until and near.observed_at < from_time) one
+                   and near.observed_at >= tier.until and near.observed_at <= uneven.since) one
          where one.observed_at >= uneven.begins and one.observed_at < latest.observed_at and one.value > latest.value) earlier on true
      where case when earlier.last is null then after.lowest is null or after.lowest >= latest.value
                 else earlier.last > greatest(latest.value, after.highest) end
   ), known as materialized (
-    select spell.player_uuid, spell.joined, counted.observed_at, counted.value, spell.highest_before
-      from (select spell.*, base.observed_at as base, base.highest as highest_before from spell
+    select spell.player_uuid, spell.joined, spell.is_whole, spell.since, counted.observed_at, counted.value, spell.highest_before
+      from (select spell.*, uneven.is_whole, uneven.since, base.observed_at as base, base.highest as highest_before from spell
               join uneven on uneven.player_uuid = spell.player_uuid and uneven.joined is not distinct from spell.joined
               left join base on base.player_uuid = spell.player_uuid and base.joined is not distinct from spell.joined) spell
      cross join lateral (select one.observed_at, one.value from game.member_counter one
@@ -126,7 +180,7 @@ begin atomic
                             and one.observed_at >= greatest(spell.valid_from, spell.base) and one.observed_at < spell.valid_until
                          offset 0) counted
      union all
-    select again.player_uuid, again.joined, again.begins, again.value, null
+    select again.player_uuid, again.joined, uneven.is_whole, uneven.since, again.begins, again.value, null
       from again
       join uneven on uneven.player_uuid = again.player_uuid and uneven.joined is not distinct from again.joined
      where not exists (select from base where base.player_uuid = again.player_uuid and base.joined is not distinct from again.joined)
@@ -166,55 +220,77 @@ begin atomic
       from segment
       left join doubted on doubted.player_uuid = segment.player_uuid and doubted.observed_at = segment.observed_at
   ), rise as (
-    select bounded.player_uuid, bounded.observed_at,
+    select bounded.player_uuid, bounded.joined,
            greatest(0, bounded.level - coalesce(
              max(bounded.level) over (partition by bounded.player_uuid, bounded.joined, bounded.number
                                        order by bounded.observed_at rows between unbounded preceding and 1 preceding),
-             -- The first of a spell: all of it was made since joining, if it counts from there and was observed then.
-             case when is_since_joining and bounded.number = 0 and bounded.joined >= watched.since then 0 else bounded.level end)) as gained,
-           case when bounded.number = 0 and bounded.highest is null
-                     and not coalesce(is_since_joining and bounded.joined >= watched.since, false) then 'partial'
-                when bounded.previous > bounded.coming then 'reset'
+             -- The first of a spell: all of it was made since joining, where it counts from there.
+             case when bounded.is_whole and bounded.number = 0 then 0 else bounded.level end)) as gained,
+           case when bounded.previous > bounded.coming then 'reset'
                 when bounded.value < bounded.reached or bounded.level < bounded.value then 'clamped'
-                else 'exact' end as quality
-      from bounded cross join watched
+                else 'exact' end as quality,
+           bounded.observed_at > bounded.since and bounded.observed_at <= to_time as is_inside
+      from bounded
+  ), risen as (
+    -- Of counters that fell, the most that they can have risen by is not known.
+    select stay.player_uuid, stay.joined,
+           case when count(rise.gained) > 0 then coalesce(sum(rise.gained) filter (where rise.is_inside), 0) end as gained, null::double precision as at_most,
+           case when bool_or(rise.is_inside and rise.quality = 'reset') then 'reset'
+                when bool_or(rise.is_inside and rise.quality = 'clamped') then 'clamped' else 'exact' end as quality
+      from uneven stay
+      left join rise on rise.player_uuid = stay.player_uuid and rise.joined is not distinct from stay.joined
+     group by stay.player_uuid, stay.joined
      union all
-    select stay.player_uuid, latest.observed_at,
-           greatest(0, latest.value - coalesce(known.before, case when first.is_whole then 0 else coalesce(again.value, earliest.value) end)),
-           case when known.before is null and not first.is_whole then 'partial' else 'exact' end
+    select stay.player_uuid, stay.joined,
+           greatest(0, latest.value - coalesce(base.value, case when stay.is_whole then 0 else coalesce(stay.again, earliest.value) end)),
+           case when stay.is_whole_time and stay.is_bounded and stay.begins <= period.known_until and stay.ends > period.known_until
+                then most.value - coalesce(stay.before, case when is_since_joining then 0 end) end,
+           'exact'
       from (select * from stay
              where not exists (select from uneven
                                 where uneven.player_uuid = stay.player_uuid and uneven.joined is not distinct from stay.joined)) stay
-     cross join watched
-      left join again on again.player_uuid = stay.player_uuid and again.joined is not distinct from stay.joined
-     cross join lateral (select coalesce(is_since_joining and stay.joined >= watched.since, false) as is_whole) first
-     cross join lateral ((select one.observed_at, one.value from game.member_counter one
+     cross join period
+      left join lateral ((select one.observed_at, one.value from game.member_counter one
                            where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
-                             and one.value is not null and one.observed_at >= greatest(stay.begins, from_time)
-                             and one.observed_at < least(stay.ends, to_time)
+                             and one.value is not null and one.observed_at >= stay.begins
+                             and one.observed_at < stay.ends and one.observed_at <= to_time
                            order by one.observed_at desc limit 1)
                           union all
-                         select again.begins, again.value where again.begins >= from_time and again.begins < to_time
-                          order by observed_at desc limit 1) latest
+                         select stay.begins, stay.again where stay.again is not null and stay.begins <= to_time
+                          order by observed_at desc limit 1) latest on true
       left join lateral (select one.value from game.member_counter one
                           where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
-                            and one.value is not null and one.observed_at >= stay.begins and one.observed_at < from_time
-                          order by one.observed_at desc limit 1) before on true
-     cross join lateral (select coalesce(before.value, case when again.begins < from_time then again.value end) as before) known
+                            and one.value is not null and one.observed_at >= stay.begins and one.observed_at < stay.ends
+                            and one.observed_at > from_time and one.observed_at <= stay.since
+                          order by one.observed_at desc limit 1) later on stay.since > from_time
+     cross join lateral (select coalesce(later.value, stay.before, case when stay.begins <= stay.since then stay.again end) as value) base
       left join lateral (select one.value from game.member_counter one
                           where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
-                            and one.value is not null and one.observed_at >= greatest(stay.begins, from_time)
-                          order by one.observed_at limit 1) earliest on known.before is null and not first.is_whole
+                            and one.value is not null and one.observed_at >= stay.begins and one.observed_at < stay.ends
+                            and one.observed_at > stay.since
+                          order by one.observed_at limit 1) earliest on base.value is null and not stay.is_whole
+      left join lateral (select one.value from game.member_counter one
+                          where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
+                            and one.value is not null and one.observed_at >= stay.begins and one.observed_at <= period.known_until
+                          order by one.observed_at desc limit 1) most on not stay.is_sure
+  ), shown as (
+    select stay.player_uuid, stay.is_sure, risen.gained, risen.at_most, risen.quality,
+           stay.is_sure or stay.begins <= to_time and stay.ends > coalesce(period.inside_from, 'infinity') as is_shown
+      from stay
+     cross join period
+      join risen on risen.player_uuid = stay.player_uuid and risen.joined is not distinct from stay.joined
   )
-  select rise.player_uuid, sum(rise.gained),
-         case when bool_or(rise.quality = 'reset') then 'reset'
-              when bool_or(rise.quality = 'clamped') then 'clamped'
-              when bool_or(rise.quality = 'partial') then 'partial' else 'exact' end
-    from rise where rise.observed_at >= from_time and rise.observed_at < to_time
-   group by rise.player_uuid;
+  select shown.player_uuid, sum(shown.gained) filter (where shown.is_shown),
+         case when not bool_and(shown.is_sure) then case when count(*) = count(shown.at_most) then sum(shown.at_most) end
+              when bool_and(shown.quality = 'exact') then sum(shown.gained) end,
+         case when count(shown.gained) filter (where shown.is_shown) = 0 then 'unknown'
+              when not bool_and(shown.is_sure) then 'at_least'
+              when bool_or(shown.quality = 'reset') then 'reset'
+              when bool_or(shown.quality = 'clamped') then 'clamped' else 'exact' end
+    from shown group by shown.player_uuid;
 end;
 comment on function analytics.member_rise(uuid, text, timestamptz, timestamptz, boolean) is
-'By how much a counter of each member of a guild rose in the responses of [from_time, to_time), and how sure that is: the basis of analytics.member_contribution and analytics.member_counter. is_since_joining: the counter begins at 0 when a member joins.';
+'By how much a counter of each member of a guild rose in [from_time, to_time), at least and at most, and how sure that is: the basis of analytics.member_contribution and analytics.member_counter. NULL where no response in that time shows the counter. is_since_joining: the counter begins at 0 when a member joins.';
 
 create or replace function analytics.members_between(guild uuid, from_time timestamptz, to_time timestamptz)
 returns table (player_uuid uuid, username text, rank text, is_answered boolean)
@@ -223,28 +299,12 @@ begin atomic
   select member.player_uuid, member.username, member.rank, answered.is_answered
     from (select distinct on (version.player_uuid) version.player_uuid, version.username, version.rank
             from analytics.membership version
-           where version.guild_uuid = guild and version.valid_from < to_time and version.valid_until > from_time
+           where version.guild_uuid = guild and version.valid_from <= to_time and version.valid_until > from_time
            order by version.player_uuid, version.valid_from desc) member
    cross join (select exists (select from sync.observation
                                where resource = 'guilds' and key = guild::text
-                                 and observed_at >= from_time and observed_at < to_time
+                                 and observed_at >= from_time and observed_at <= to_time
                                  and status in ('ok', 'unchanged', 'partial')) as is_answered) answered;
 end;
 comment on function analytics.members_between(uuid, timestamptz, timestamptz) is
-'Who was a member of a guild at some time in [from_time, to_time), with the last name and rank then, and whether any response about the guild lies in that time.';
-
-create or replace function analytics.member_field_unsent(counter text, from_time timestamptz, to_time timestamptz)
-returns text
-language sql stable parallel safe
-begin atomic
-  select case when bool_or(span.last_sent_at <= from_time and coalesce(span.until_at, 'infinity') >= to_time) then 'all'
-              when count(*) > 0 then 'some' end
-    from sync.unsent span
-    -- The counter is named by its path in the record, and a part of what is not sent is not sent.
-    cross join lateral (select case when member_field_unsent.counter in ('contributed', 'contributionRank') or member_field_unsent.counter like 'weekly.%'
-                                    then '' else '/globalData' end || '/' || replace(member_field_unsent.counter, '.', '/') as path) counted
-   where span.resource = 'guilds' and span.last_sent_at < to_time and coalesce(span.until_at, 'infinity') > from_time
-     and starts_with(counted.path || '/', replace(span.field, '/members/*/*', '') || '/') and starts_with(span.field, '/members/*/*');
-end;
-comment on function analytics.member_field_unsent(text, timestamptz, timestamptz) is
-'Whether the API did not send a counter of guild members in [from_time, to_time): all of that time, some of it, or NULL. Arguments: counter, by its path in the record, such as contributed; from_time; to_time.';
+'Who was a member of a guild at some time from from_time to to_time, with the last name and rank then, and whether any response about the guild lies in that time.';

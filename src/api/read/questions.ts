@@ -303,12 +303,14 @@ export type MemberContributionRow = Row<{
   readonly rank: string
   /** Experience, in points, that responses show to be contributed; NULL when unknown. */
   readonly contributed: number
-  /** The member's share of what all contributed, 0 .. 1. */
+  /** The member's share of what all contributed, 0 .. 1; NULL unless that is known of all. */
   readonly share: number
-  /** Place among the members, 1 for the most. */
+  /** Place among the members, 1 for the most; NULL when unknown. */
   readonly position: number
-  /** exact, partial, clamped, reset or unknown: see above. */
+  /** exact, at_least, clamped, reset or unknown: see above. */
   readonly quality: string
+  /** The most that it can be, where that can be known. */
+  readonly at_most: number
 }>
 
 interface MembershipEventColumns {
@@ -476,10 +478,12 @@ export type MemberCounterRow = Row<{
   readonly player_uuid: string
   /** The player's name. */
   readonly username: string
-  /** By how much the counter rose, in its own unit. */
+  /** By how much the counter rose, in its own unit; NULL when unknown. */
   readonly delta: number
-  /** exact, partial, clamped, reset or unknown: see above. */
+  /** exact, at_least, clamped, reset or unknown: see above. */
   readonly quality: string
+  /** The most that it can be, where that can be known. */
+  readonly at_most: number
 }>
 
 interface ItemChangeColumns {
@@ -1111,7 +1115,7 @@ export interface Questions {
   readonly territoryStanding: Ask<TerritoryStandingArguments, TerritoryStandingRow>
   /** Who of a guild's members at an instant was active (seen in the last seven days), inactive, or cannot be known, with the reason. last_seen is the end of the last time online in the responses, or the last login in the API; of time before the retention of the ledger, on the same day. */
   readonly memberActivity: Ask<MemberActivityArguments, MemberActivityRow>
-  /** What each member contributed in [from_time, to_time): every rise that a response shows once, across rejoining. quality: exact; partial (the member was there before observations began, so only what came after the first response counts, or the API did not send the field for a part of the time); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there); unknown (no response about the guild in that time, or the API did not send the field; contributed is NULL). */
+  /** What each member contributed in [from_time, to_time), across rejoining. quality: exact (responses as close as usual lie around both borders, and wherever the member came or went; a rise is dated by the response that shows it); at_least (they do not, or the member was there before the first response: only what is certainly within counts, and at_most is the most it can be, where that can be known); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there); unknown (no response in that time shows it; contributed is NULL). share is NULL unless what all contributed is known. */
   readonly memberContribution: Ask<MemberContributionArguments, MemberContributionRow>
   /** Joins, leaves and rank changes between consecutive responses about a guild. A player whom a response of the day before showed in another synced guild, and no response an hour after, has a row joined and a row transferred. */
   readonly membershipEvent: AskAny<MembershipEventArguments, MembershipEventRow>
@@ -1131,7 +1135,7 @@ export interface Questions {
   readonly playerPlaytime: Ask<PlayerPlaytimeArguments, PlayerPlaytimeRow>
   /** The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so. From the player's profile, or from guilds for players without a synced profile. A guild that only one response lacks, and a name that is not sent, count as unchanged. */
   readonly playerBiography: Ask<PlayerBiographyArguments, PlayerBiographyRow>
-  /** By how much a counter of each member of a guild rose in [from_time, to_time), while a member: every rise that a response shows once. quality: exact; partial (what came before the first response with the member is not known, or the API did not send the field for a part of the time); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there); unknown (no response about the guild in that time, or the member hides the counter, or the API did not send it; delta is NULL). Arguments: guild, its uuid; counter, such as wars, guildRaids.total, raids.total or contributed; from_time; to_time. */
+  /** By how much a counter of each member of a guild rose in [from_time, to_time), while a member. quality: exact (responses as close as usual lie around both borders; a rise is dated by the response that shows it); at_least (they do not, or what came before the first response with the member is not known: only what is certainly within counts, and at_most is the most it can be, where that can be known); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there); unknown (no response in that time shows it, or the member hides the counter, or the API did not send it; delta is NULL). Arguments: guild, its uuid; counter, such as wars, guildRaids.total, raids.total or contributed; from_time; to_time. */
   readonly memberCounter: Ask<MemberCounterArguments, MemberCounterRow>
   /** What changed in items, one row per changed path. The first response is where history begins, not a change. */
   readonly itemChange: AskAny<ItemChangeArguments, ItemChangeRow>

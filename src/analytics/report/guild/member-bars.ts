@@ -13,11 +13,11 @@ interface MemberAmount {
 
 export const qualityLegend = legendLine([
   { fill: 'var(--g4)', label: 'exact' },
-  { fill: 'url(#g4-lines)', label: 'at least: not watched from the beginning, or the counter fell' },
+  { fill: 'url(#g4-lines)', label: 'at least: not watched around the beginning or the end, or the counter fell' },
 ])
 
 export const qualityNote =
-  'Quality: exact; partial: not watched from the beginning; clamped: the counter dipped and came back; reset: it fell for good; unknown: no response about the guild, or the member hides it.'
+  'Quality: exact; at_least: not watched around the beginning or the end, only what is certainly within counts; clamped: the counter dipped and came back; reset: it fell for good; unknown: no response shows it, or the member hides it.'
 
 /** A bar for each of the members who did most; these come first in `members`. */
 export function memberBars(label: string, members: readonly MemberAmount[], said: (amount: number) => string): Picture {
