@@ -91,6 +91,8 @@ export const membershipEvent = analytics
     toRank: text('to_rank'),
     /** Where a joiner came from or a leaver went, when we watch that guild too. */
     otherGuildUuid: uuid('other_guild_uuid'),
+    /** The last response about the guild that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+    notBefore: timestamp('not_before', { withTimezone: true }),
   })
   .existing()
 

@@ -26,7 +26,7 @@ with version as (
 ), event as (
   select happened.at, happened.observed_at, happened.event, coalesce(spelled.joined, spelled.valid_from) as began,
          spelled.guild_uuid, spelled.player_uuid, spelled.username,
-         happened.from_rank, happened.to_rank
+         happened.from_rank, happened.to_rank, case when happened.event = 'left' then spelled.valid_from end as still_at
     from spelled
    cross join lateral (values
      -- The clock of the game may be ahead of the response's: nothing happened after it was seen.
@@ -57,7 +57,11 @@ with version as (
 )
 select named.at, named.observed_at, each.event, named.guild_uuid, guild.name as guild_name, named.player_uuid,
        named.username, case each.event when 'transferred' then named.other_rank else named.from_rank end as from_rank,
-       named.to_rank, named.other_guild_uuid
+       named.to_rank, named.other_guild_uuid,
+       greatest((select one.observed_at from sync.observation one
+                  where one.resource = 'guilds' and one.key = named.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial')
+                    and one.observed_at < named.observed_at
+                  order by one.observed_at desc limit 1), named.still_at) as not_before
   from named
  cross join lateral (values (named.event, true),
                             -- A response of the day before still showed them in the other guild. Where the ledger of that
@@ -93,4 +97,5 @@ comment on column analytics.membership_event.player_uuid is 'The player.';
 comment on column analytics.membership_event.username is 'The player''s name then.';
 comment on column analytics.membership_event.from_rank is 'Rank before; of a transfer, the one in the guild left. NULL when joining.';
 comment on column analytics.membership_event.to_rank is 'Rank after; NULL when leaving.';
+comment on column analytics.membership_event.not_before is 'The last response about the guild that did not show it yet: it happened after that. NULL: the ledger of that time is gone.';
 comment on column analytics.membership_event.other_guild_uuid is 'Where a joiner came from or a leaver went, when we watch that guild too.';

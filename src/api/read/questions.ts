@@ -334,6 +334,8 @@ interface MembershipEventColumns {
   readonly to_rank: string
   /** Where a joiner came from or a leaver went, when we watch that guild too. */
   readonly other_guild_uuid: string
+  /** The last response about the guild that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+  readonly not_before: Instant
 }
 export type MembershipEventArguments = Filters<MembershipEventColumns>
 export type MembershipEventRow = Row<MembershipEventColumns>
