@@ -38,7 +38,7 @@ export async function contributionFigure(sql: Sql, guild: string, frame: Frame):
   return {
     id,
     title: first
-      ? `${first.username} contributed most: ${experience(first.amount)} experience, ${percent(share)} of the guild's`
+      ? `${first.username} contributed most: ${first.quality === 'at_least' ? 'at least ' : ''}${experience(first.amount)} experience${share == null ? '' : `, ${percent(share)} of the guild's`}`
       : 'No contribution was observed in this period',
     lead: `Experience contributed in the period; ${given.length} of ${known.length} members gave something.`,
     legend: qualityLegend,
