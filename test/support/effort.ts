@@ -24,6 +24,10 @@ export const effort = {
   mutationSeed: Number(process.env.WYNNSYNC_TEST_MUTATION_SEED ?? 1),
   /** Guilds of the backfill that is killed again and again; 20000 for all of a game. */
   backfillGuilds: Number(process.env.WYNNSYNC_TEST_GUILDS ?? 60),
+  /** Minutes of hostile requests beside `start`; 60 for an hour, 0 for none. */
+  hostileMinutes: Number(
+    process.env.WYNNSYNC_TEST_HOSTILE_MINUTES ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 60 : 0),
+  ),
   /** Path of a Prometheus, such as /usr/bin/prometheus, that scrapes a `start`; empty: none does. */
   prometheus: process.env.WYNNSYNC_TEST_PROMETHEUS ?? '',
   /** For how many seconds; 600 seconds of the sandbox pass in each. */

@@ -62,6 +62,7 @@ export const slow: readonly string[] = [
   'end-to-end/fuzz/fuzz.test.ts',
   'end-to-end/unattended/bad-day.test.ts',
   'end-to-end/unattended/day.test.ts',
+  'end-to-end/unattended/hostile.test.ts',
   'end-to-end/unattended/month.test.ts',
   'lake/crafted.test.ts',
   'lake/every-question.test.ts',
