@@ -17,6 +17,7 @@ import { clientModule } from '../dist/web/api/client-module.js'
 import { commentsBySchema } from './generate/comments.mjs'
 import { withSettings, withTables } from './generate/docs.mjs'
 import { identitiesOf } from './generate/identities.mjs'
+import { recordedViews } from './generate/recorded.mjs'
 
 chdir(join(import.meta.dirname, '..'))
 const isCheck = argv.includes('--check')
@@ -37,6 +38,7 @@ async function generated(path, text) {
 for (const [schema, text] of Object.entries(await commentsBySchema()))
   await generated(`migrations/comments/${schema}.sql`, text)
 await generated('migrations/comments/replica-identity.sql', await identitiesOf())
+await generated('src/analytics/sql/21-recorded.sql', await recordedViews())
 for (const [name, schema] of Object.entries(jsonSchemas))
   await generated(`docs/reference/json/${name}.schema.json`, `${JSON.stringify(z.toJSONSchema(schema), null, 2)}\n`)
 for (const name of await readdir('docs', { recursive: true })) {

@@ -71,10 +71,33 @@ export function isCurrent({ name }: { readonly name: string }): boolean {
 /** Where a name belongs that no topic names: what questions are made of. */
 export const rest = { number: 'parts', title: 'Parts of the views and functions above' }
 
+/** The rows of each table, current ones and those with their past. */
+export const recorded = { number: 'recorded', title: 'Everything that is recorded' }
+
+interface Named {
+  readonly name: string
+  readonly comment: string | null
+}
+
+/**
+ * The table of a view that shows just its rows, and the resource that fills it; undefined of any other view. Its comment, which is
+ * made from the declaration, says so.
+ */
+export function recordedIn({ comment }: Named): { readonly table: string; readonly resource?: string } | undefined {
+  const [, table, resource] =
+    /(?:Current|Latest|All) rows of (game\.\w+)(?:, from ([\w-]+))?\.$/.exec(comment ?? '') ?? []
+  return table === undefined ? undefined : { table, ...(resource === undefined ? {} : { resource }) }
+}
+
+/** Whether people ask it: it is no part of others. */
+export function isAsked(one: Named): boolean {
+  return topics.some(({ names }) => names.includes(one.name)) || recordedIn(one) !== undefined
+}
+
 /** The named things by topic, none left out. */
-export function byTopic<Named extends { readonly name: string }>(
-  all: readonly Named[],
-): { readonly number: string; readonly title: string; readonly members: readonly Named[] }[] {
+export function byTopic<One extends Named>(
+  all: readonly One[],
+): { readonly number: string; readonly title: string; readonly members: readonly One[] }[] {
   const named = new Map(all.map((one) => [one.name, one]))
   const found = topics.map(({ number, title, names }) => ({
     number,
@@ -82,6 +105,8 @@ export function byTopic<Named extends { readonly name: string }>(
     members: names.flatMap((name) => named.get(name) ?? []),
   }))
   const listed = new Set(topics.flatMap(({ names }) => names))
-  const others = { ...rest, members: all.filter(({ name }) => !listed.has(name)) }
-  return [...found, others].filter(({ members }) => members.length > 0)
+  const others = all.filter(({ name }) => !listed.has(name))
+  const rows = { ...recorded, members: others.filter((one) => recordedIn(one) !== undefined) }
+  const parts = { ...rest, members: others.filter((one) => recordedIn(one) === undefined) }
+  return [...found, rows, parts].filter(({ members }) => members.length > 0)
 }

@@ -1,4 +1,4 @@
-import { byTopic } from './catalogue.ts'
+import { byTopic, recorded, recordedIn } from './catalogue.ts'
 import type { Dictionary, Table } from './dictionary.ts'
 import type { Question } from './questions.ts'
 
@@ -18,7 +18,7 @@ export function pageOf({ questions, schemas }: Dictionary): Block[] {
     text(commentOn('analytics')),
     ...byTopic(questions).flatMap(({ number, title, members }) => [
       heading(3, /^\d/.test(number) ? `${number}. ${title}` : title),
-      ...members.flatMap(questionBlocks),
+      ...(number === recorded.number ? [namesOf(members)] : members.flatMap(questionBlocks)),
     ]),
     ...schemas
       .filter(({ tables }) => tables.length > 0)
@@ -29,6 +29,12 @@ export function pageOf({ questions, schemas }: Dictionary): Block[] {
         ...tables.flatMap((table) => tableBlocks(name, table)),
       ]),
   ]
+}
+
+/** Their columns are those of the tables below, as far as they are shown. */
+function namesOf(views: readonly Question[]): Block {
+  const rows = views.map((one) => [`\`${one.name}\``, `\`${recordedIn(one)?.table}\``, one.comment ?? ''])
+  return { kind: 'rows', columns: ['view', 'table', 'meaning'], rows }
 }
 
 function questionBlocks({ name, kind, comment, parameters, columns }: Question): Block[] {

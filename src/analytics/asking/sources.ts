@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import { isCurrent } from '../catalogue.ts'
+import { isCurrent, recordedIn } from '../catalogue.ts'
 import type { Argument, Question } from '../questions.ts'
 
 /** The resources whose responses a question is answered from, by its name. Those that only give names are left out. */
@@ -32,8 +32,10 @@ function byResources(resources: readonly string[], names: string): Record<string
 }
 
 /** The resources that a question reads; of one about a resource, that one. None for a question about all of them. */
-export function sourcesOf({ name }: Pick<Question, 'name'>, args: readonly Argument[]): readonly string[] {
-  return sources[name] ?? args.flatMap((one) => (one.name === 'resource' ? [one.value] : []))
+export function sourcesOf(question: Pick<Question, 'name' | 'comment'>, args: readonly Argument[]): readonly string[] {
+  const recorded = recordedIn(question)?.resource
+  if (recorded !== undefined) return [recorded]
+  return sources[question.name] ?? args.flatMap((one) => (one.name === 'resource' ? [one.value] : []))
 }
 
 /** How much of a period the responses of a resource speak for. */

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { byTopic, topics } from '../../analytics/catalogue.ts'
+import { byTopic, isAsked, recorded } from '../../analytics/catalogue.ts'
 import { type ExampleValues, exampleValues } from '../../analytics/examples.ts'
 import { type Parameter, type Question, readQuestions } from '../../analytics/questions.ts'
 import { type Chapter, type Figure, listFigure } from '../../analytics/report/drawing/figure.ts'
@@ -15,9 +15,8 @@ import { feedList } from './openapi-feeds.ts'
 
 /** `/api`: the read API for people. */
 export async function apiPage({ sql, people }: Visit): Promise<Page> {
-  const listed = new Set(topics.flatMap(({ names }) => names))
   const all = await readQuestions(sql)
-  const questions = all.filter((one) => listed.has(one.name) && (people || !isAboutPlayers(one)))
+  const questions = all.filter((one) => isAsked(one) && (people || !isAboutPlayers(one)))
   const values = await exampleValues(sql)
   return {
     path: '/api',
@@ -37,8 +36,22 @@ function topicChapters(questions: readonly Question[], values: ExampleValues): C
   return byTopic(questions).map(({ number, title, members }) => ({
     id: `topic-${number}`,
     heading: title,
-    figures: members.map((one) => questionFigure(one, values)),
+    figures: number === recorded.number ? [rowsFigure(members)] : members.map((one) => questionFigure(one, values)),
   }))
+}
+
+/** Views of rows as they are recorded: with all of their columns they would be most of the page. */
+function rowsFigure(views: readonly Question[]): Figure {
+  const rows = views.map(({ name, comment }) => [
+    html`<a id="${name}" href="/api/v1/${name}?limit=10">${name}</a>`,
+    comment ?? '',
+  ])
+  return {
+    id: 'rows',
+    title: 'Rows of each table',
+    lead: 'Current rows and those with their past, as they are recorded. Each column is a filter; openapi.json has the columns.',
+    picture: tableMarkup({ columns: ['View', 'Meaning'], rows }),
+  }
 }
 
 function questionFigure(question: Question, values: ExampleValues): Figure {

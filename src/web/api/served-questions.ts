@@ -1,4 +1,4 @@
-import { topics } from '../../analytics/catalogue.ts'
+import { isAsked } from '../../analytics/catalogue.ts'
 import { type Question, readQuestions } from '../../analytics/questions.ts'
 import type { Clock } from '../../base/clock.ts'
 import { Problem } from '../http/problems.ts'
@@ -19,9 +19,8 @@ const KEPT = 60_000
  * @param people whether questions about single players are answered
  */
 export function servedQuestions(reader: Reader, clock: Clock, people: boolean): Served {
-  const listed = new Set(topics.flatMap(({ names }) => names))
   let kept: { readonly until: number; readonly all: Promise<readonly Question[]> } | undefined
-  const read = async () => (await reader.read(readQuestions)).filter(({ name }) => listed.has(name))
+  const read = async () => (await reader.read(readQuestions)).filter(isAsked)
   const all = () => {
     if (!kept || clock.now() >= kept.until) {
       kept = { until: clock.now() + KEPT, all: read() }

@@ -1,10 +1,11 @@
 import { jsonRow } from '../../analytics/asking/rows-text.ts'
 import { coverageOf, sourcesOf } from '../../analytics/asking/sources.ts'
 import { unitOf } from '../../analytics/asking/units.ts'
+import { recordedIn } from '../../analytics/catalogue.ts'
 import type { Argument, Question } from '../../analytics/questions.ts'
 import { arrayText } from '../../db/bulk/values.ts'
 import { answer } from '../api/answer.ts'
-import { readRequest } from '../api/arguments.ts'
+import { limits, readRequest } from '../api/arguments.ts'
 import { openApi } from '../api/openapi.ts'
 import type { Api } from '../api/routes.ts'
 import { Problem } from '../http/problems.ts'
@@ -26,24 +27,55 @@ interface Operation {
 /** Paths of questions; feeds and change files are described in the same document. */
 const questions = '/api/v1/'
 
-/** Every question of the catalogue as a tool, with the arguments of the read API. */
+/** The tool that asks for rows as they are recorded. */
+const ROWS = 'recorded_rows'
+
+/** Every question as a tool, with the arguments of the read API, and one tool for the rows of all tables. */
 export async function toolsOf({ served, version }: Api): Promise<Tool[]> {
-  const { paths } = openApi(await served.questions(), version) as { paths: Record<string, { get: Operation }> }
-  const asked = Object.entries(paths).filter(([path]) => path.startsWith(questions))
-  return asked.map(([path, { get }]) => ({
-    name: path.slice(questions.length),
-    title: get.summary,
-    description: get.description ?? get.summary,
+  const all = await served.questions()
+  const asked = all.filter((one) => recordedIn(one) === undefined)
+  const { paths } = openApi(asked, version) as { paths: Record<string, { get: Operation }> }
+  return [...questionTools(paths), rowsTool(all.filter((one) => recordedIn(one) !== undefined).map(({ name }) => name))]
+}
+
+function rowsTool(views: readonly string[]): Tool {
+  return {
+    name: ROWS,
+    title: 'Rows of a table, as they are recorded',
+    description:
+      'For what no other tool answers. A view named as a table has its current rows, one that ends with _history or _sample also those of the past. The answer says what its columns mean; ask with limit 1 to see them.',
     inputSchema: {
       type: 'object',
       additionalProperties: false,
-      required: get.parameters.filter(({ required }) => required).map(({ name }) => name),
-      properties: Object.fromEntries(
-        get.parameters.map(({ name, description, schema }) => [name, { ...schema, description }]),
-      ),
+      required: ['view'],
+      properties: {
+        view: { type: 'string', enum: views },
+        where: { type: 'object', description: 'The value that each of these columns has', additionalProperties: true },
+        limit: { type: 'integer', minimum: 1, maximum: limits.most, default: limits.usual },
+        cursor: { type: 'string', description: 'next of the answer before' },
+      },
     },
     annotations: { readOnlyHint: true, openWorldHint: false },
-  }))
+  }
+}
+
+function questionTools(paths: Record<string, { get: Operation }>): Tool[] {
+  return Object.entries(paths)
+    .filter(([path]) => path.startsWith(questions))
+    .map(([path, { get }]) => ({
+      name: path.slice(questions.length),
+      title: get.summary,
+      description: get.description ?? get.summary,
+      inputSchema: {
+        type: 'object',
+        additionalProperties: false,
+        required: get.parameters.filter(({ required }) => required).map(({ name }) => name),
+        properties: Object.fromEntries(
+          get.parameters.map(({ name, description, schema }) => [name, { ...schema, description }]),
+        ),
+      },
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    }))
 }
 
 /**
@@ -51,7 +83,8 @@ export async function toolsOf({ served, version }: Api): Promise<Tool[]> {
  * how lately the resources of the question were observed.
  * @throws Problem, UsageError when the arguments do not fit
  */
-export async function callTool(context: Api, name: string, given: object): Promise<string> {
+export async function callTool(context: Api, tool: string, all: object): Promise<string> {
+  const { name, given } = tool === ROWS ? rowsAsked(all) : { name: tool, given: all }
   const question = await context.served.question(name)
   const query = new URLSearchParams(
     Object.entries(given).flatMap(([key, value]): [string, string][] => {
@@ -73,6 +106,12 @@ export async function callTool(context: Api, name: string, given: object): Promi
     coverage: covered.map(jsonRow),
     freshness: await freshnessOf(context, question, args),
   })
+}
+
+/** The view that `recorded_rows` asks, and its arguments. */
+function rowsAsked({ view, where, ...paging }: { view?: unknown; where?: unknown }) {
+  const filters = typeof where === 'object' && where !== null ? where : {}
+  return { name: String(view), given: { ...filters, ...paging } }
 }
 
 /**

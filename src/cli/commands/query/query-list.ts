@@ -1,12 +1,14 @@
-import { byTopic, rest } from '../../../analytics/catalogue.ts'
+import { byTopic, recorded, rest } from '../../../analytics/catalogue.ts'
 import { type ExampleValues, exampleOf, exampleValues } from '../../../analytics/examples.ts'
 import { type Question, usageOf } from '../../../analytics/questions.ts'
 import type { Sql } from '../../../db/database.ts'
 import { formatTable } from '../../output/table.ts'
 
-/** What people ask: all but what questions are made of. */
+/** What people ask: without the rows of each table, and what questions are made of. */
 export function asked(questions: readonly Question[]): Question[] {
-  return byTopic(questions).flatMap(({ number, members }) => (number === rest.number ? [] : members))
+  return byTopic(questions).flatMap(({ number, members }) =>
+    number === rest.number || number === recorded.number ? [] : members,
+  )
 }
 
 /** The questions by topic, each with an example and the first sentence of its comment. */

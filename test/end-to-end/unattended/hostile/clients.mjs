@@ -103,22 +103,23 @@ const count = (of, key) => {
 }
 async function askOne() {
   const path = target()
-  let isBusy = false
+  let [isBusy, ms] = [false, 0]
   const began = performance.now()
   const headers = { Accept: among(['text/html', 'application/json', 'text/csv', '*/*']) }
   try {
     // A stream never ends: it is left after a second.
     const isStream = path.startsWith('/changes/stream')
     const answer = await fetch(BASE + path, { headers, signal: AbortSignal.timeout(60_000), redirect: 'manual' })
+    if (!isStream) await answer.arrayBuffer()
+    ms = performance.now() - began
     if (isStream) await sleep(1000).then(() => answer.body?.cancel())
-    else await answer.arrayBuffer()
     count(counted.status, answer.status)
     isBusy = answer.status === 503
     if (answer.status >= 500 && answer.status !== 503) count(counted.faults, `${answer.status} ${path.slice(0, 300)}`)
   } catch (error) {
+    ms = performance.now() - began
     count(counted.faults, `${error.cause?.code ?? error.message} ${path.slice(0, 200)}`)
   }
-  const ms = performance.now() - began
   counted.slowestMs = Math.max(counted.slowestMs, ms)
   // `Retry-After` says five seconds; these clients wait for a fiftieth of it.
   if (isBusy) await sleep(100)
