@@ -56,6 +56,17 @@ export const topics: readonly Topic[] = [
   },
   { number: '19', title: 'Who was first when?', names: ['leaderboard_at', 'leaderboard_history'] },
   { number: '20', title: 'What was published, edited, removed?', names: ['news'] },
+  { number: '27', title: 'Where does an item drop; what is in a set?', names: ['item_drop_place', 'item_set'] },
+  {
+    number: '28',
+    title: 'Where is something gathered; how do I get there?',
+    names: ['gathering_near', 'route_between'],
+  },
+  {
+    number: '29',
+    title: 'What was a class, ability, raid or camp?',
+    names: ['class_at', 'ability_at', 'raid_at', 'camp_at'],
+  },
   {
     number: 'now',
     title: 'The current state',

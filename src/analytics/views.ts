@@ -201,20 +201,24 @@ export const patch = analytics
     startedAt: timestamp('started_at', { withTimezone: true }),
     /** Items that appeared. */
     itemsAdded: integer('items_added'),
-    /** Items that changed in any field. */
+    /** Items that changed, without technical changes. */
     itemsChanged: integer('items_changed'),
     /** Items that disappeared. */
     itemsRemoved: integer('items_removed'),
-    /** Recipes that changed, appeared or disappeared. */
+    /** Recipes that changed, appeared or disappeared, without technical changes. */
     recipesChanged: integer('recipes_changed'),
-    /** Abilities, archetypes and connectors that changed, appeared or disappeared. */
+    /** Abilities, archetypes and connectors that changed, appeared or disappeared, without technical changes. */
     abilitiesChanged: integer('abilities_changed'),
-    /** Aspects that changed, appeared or disappeared. */
+    /** Aspects that changed, appeared or disappeared, without technical changes. */
     aspectsChanged: integer('aspects_changed'),
     /** 1: the number of quests changed; 0: it did not. */
     questsChanged: integer('quests_changed'),
     /** Title of the article that was published nearest to it, at most seven days away. NULL: there is none. */
     nearestArticle: text('nearest_article'),
+    /** game, or format where only the form of the responses changed, or what is technical. */
+    kind: text('kind'),
+    /** Changed paths that say nothing of the game: of form, icons, coordinates, places in a tree or list, glyphs, order. */
+    technicalChanges: integer('technical_changes'),
     /** When its last change was seen. */
     endedAt: timestamp('ended_at', { withTimezone: true }),
   })
@@ -359,6 +363,42 @@ export const news = analytics
     removedAt: timestamp('removed_at', { withTimezone: true }),
     /** Natural key: number of an article, address of others. */
     key: text('key'),
+  })
+  .existing()
+
+/** Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. */
+export const itemDropPlace = analytics
+  .view('item_drop_place', {
+    /** The item. */
+    internalName: text('internal_name'),
+    /** Name of the place, person or creature. NULL: the API did not send it. */
+    place: text('place'),
+    /** place (a place or person that gives it) or creature (drops it). */
+    kind: text('kind'),
+    /** East of the centre of the map, in blocks. NULL: nowhere in particular. */
+    x: doublePrecision('x'),
+    /** Height, in blocks. NULL: nowhere in particular. */
+    y: doublePrecision('y'),
+    /** South of the centre of the map, in blocks. NULL: nowhere in particular. */
+    z: doublePrecision('z'),
+    /** How far around it is found, in blocks. NULL: the API did not send it. */
+    radius: doublePrecision('radius'),
+    /** What players call the item. */
+    displayName: text('display_name'),
+  })
+  .existing()
+
+/** The items of each set, as of the latest response, with what wearing several of them adds. */
+export const itemSet = analytics
+  .view('item_set', {
+    /** Name of the set. */
+    set: text('set'),
+    /** The item. NULL: no item has that name now. */
+    internalName: text('internal_name'),
+    /** What so many worn parts add, by identification: {"2": {"rawStrength": 4}}. NULL: the API sends none. */
+    bonuses: jsonb('bonuses'),
+    /** What players call the item. */
+    displayName: text('display_name'),
   })
   .existing()
 

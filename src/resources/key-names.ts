@@ -12,7 +12,7 @@ export const nameFinders = {
     guild: { holders: guildsCalled, similar: guildsLike },
     player: { holders: playersCalled, similar: playersLike },
   },
-  exact: { territory: territoryNames },
+  exact: { territory: territoryNames, from_territory: territoryNames, to_territory: territoryNames },
 }
 
 /** A name for the completion of a command line, and what has it. */

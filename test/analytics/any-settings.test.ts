@@ -21,6 +21,8 @@ const given: Readonly<Record<string, string>> = {
   ...{ counter: 'contributed', type: 'guildLevel', entity: guildId('a'), step: '1 day', season: '1', rank: 'chief' },
   ...{ is_since_joining: 'true', internal_name: 'bow', material: 'Bow', changes: '100', since: '2026-05-01T00:00Z' },
   ...{ at: '2026-06-01T20:00Z', origin: '2026-05-01T00:00Z', observed_at: '2026-06-01T20:00Z' },
+  ...{ path: '/lore', old_value: '"a b"', new_value: '"a<b>b</b>"' },
+  ...{ name: 'mage', near_x: '0', near_z: '0', n: '5', from_territory: 'Oak', to_territory: 'Elm' },
   ...{ ended_at: '2026-06-01T21:00Z', valid_until: '2026-06-01T21:00Z', field: 'contributed' },
   // The clocks of many zones changed within it.
   ...{ from_time: '2026-03-01T00:00Z', to_time: '2026-06-02T00:00Z' },

@@ -53,7 +53,8 @@ describe('the views that wynnsync/schema declares for drizzle', () => {
     const [[now]] = (await db.values(columns)) as [[string[]]]
     expect(now).toEqual([
       ...['patch', 'started_at', 'items_added', 'items_changed', 'items_removed', 'recipes_changed'],
-      ...['abilities_changed', 'aspects_changed', 'quests_changed', 'nearest_article', 'ended_at'],
+      ...['abilities_changed', 'aspects_changed', 'quests_changed', 'nearest_article', 'kind', 'technical_changes'],
+      'ended_at',
     ])
     const before = [...now.slice(0, 6), 'ended_at', ...now.slice(6, -1)]
     const [[body]] = (await db.values(`select pg_get_viewdef('analytics.patch'::regclass)`)) as [[string]]

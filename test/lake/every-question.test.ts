@@ -12,6 +12,9 @@ import { different, serve } from '../support/lake-folder.ts'
 import { temporaryFolder, testDatabase } from '../support/postgres.ts'
 
 const hours = Math.max(4, effort.gameHours)
+/** Views of tables with a row for what a player hides; the own database also knows since whom to leave out, which is in no lake. */
+const sayNothing = (name: string) => /^(member_presence|player_status)(_sample)?$/.test(name)
+const isKnown = (line: string) => !line.includes('"online": null')
 const skipped = hours > 24 ? 0 : 37.6
 
 describe(`of ${hours} hours of the simulated game, imported from a lake by an empty database`, {
@@ -39,11 +42,12 @@ describe(`of ${hours} hours of the simulated game, imported from a lake by an em
     const given = await givenOf(source, new Date(from), new Date(until))
     const [own, imported] = [await everyAnswer(source, given), await everyAnswer(db, given)]
     const wrong = Object.entries(own).flatMap(([name, lines]) => {
-      const others = imported[name] ?? []
-      const found = different(others, lines)
-      return found.flat().length > 0 || others.length !== lines.length
-        ? [[name, others.length, lines.length, found]]
-        : []
+      const [ours, others] = [lines, imported[name] ?? []].map((some) =>
+        sayNothing(name) ? some.filter(isKnown) : some,
+      )
+      if (!ours || !others) return []
+      const found = different(others, ours)
+      return found.flat().length > 0 || others.length !== ours.length ? [[name, others.length, ours.length, found]] : []
     })
     expect(wrong).toEqual([])
     // Of questions about what is not played (news, leaderboards ...) there is nothing to compare.

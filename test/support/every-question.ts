@@ -17,6 +17,7 @@ const ownColumns: Readonly<Record<string, readonly string[]>> = {
     unobserved: ['reason'],
   },
   ...{ player: ['restricted'], guild_member: ['restricted'] },
+  ...{ player_status: ['active_character'], player_status_sample: ['active_character'] },
 }
 
 /** The answer to every question of the catalogue, as lines without order; functions are asked about what is given. */
@@ -55,8 +56,12 @@ export async function givenOf(db: Database, from: Date, to: Date): Promise<Given
     // Of a hold.
     ...{ observed_at: from.toISOString(), ended_at: to.toISOString(), valid_until: to.toISOString() },
     field: 'contributed',
+    ...{ path: '/lore', old_value: '"a b"', new_value: '"a<b>b</b>"' },
+    ...{ name: 'archer', near_x: '0', near_z: '0', n: '5' },
     ...{ origin: from.toISOString(), step: '1 hour', changes: '100', is_since_joining: 'true', type: 'guildLevel' },
     territory: await most('territory', 'game.territory_hold'),
+    from_territory: await most('territory', 'game.territory_link'),
+    to_territory: await most('links_to', 'game.territory_link'),
     internal_name: await most('key', `(select key from game.field_change where resource = 'items') changed`),
     material: await most('item', 'game.recipe_material'),
     season: await most('season', 'game.season'),

@@ -25,6 +25,14 @@ const sources: Readonly<Record<string, readonly string[]>> = {
   ...byResources(['world-events'], 'world_event_schedule'),
   ...byResources(['leaderboards'], 'leaderboard_at leaderboard_history'),
   ...byResources(['articles', 'latest-news', 'videos'], 'news'),
+  ...byResources(['items'], 'item_drop_place'),
+  ...byResources(['item-sets', 'items'], 'item_set'),
+  ...byResources(['gathering-nodes'], 'gathering_near'),
+  ...byResources(['territories'], 'route_between'),
+  ...byResources(['classes'], 'class_at'),
+  ...byResources(['ability-trees'], 'ability_at'),
+  ...byResources(['raids'], 'raid_at'),
+  ...byResources(['camps'], 'camp_at'),
 }
 
 function byResources(resources: readonly string[], names: string): Record<string, readonly string[]> {

@@ -369,15 +369,6 @@ select kept.internal_name, kept.valid_from, kept.stat, kept.raw, kept.min, kept.
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_base_history is 'Base stats of a version of an item: damages, health, defences, and the bonuses of charms. All rows of game.item_base, from items.';
 
-create or replace view analytics.item_drop_place as
-select kept.internal_name, kept.valid_from, kept.source, kept.position, kept.place, kept.name, kept.x, kept.y,
-       kept.z, kept.radius,
-       (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.item_drop_place kept
-  join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
-comment on view analytics.item_drop_place is 'Where a version of an item is found: the place that dropMeta names, and the creatures of droppedBy, each with any number of places. Current rows of game.item_drop_place, from items.';
-
 create or replace view analytics.item_drop_place_history as
 select kept.internal_name, kept.valid_from, kept.source, kept.position, kept.place, kept.name, kept.x, kept.y,
        kept.z, kept.radius, root.valid_until
@@ -480,13 +471,6 @@ select kept.internal_name, kept.valid_from, kept.tier, kept.percent, root.valid_
   from game.item_material_chance kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_material_chance_history is 'How likely gathering gives a version of a material in each of its tiers. All rows of game.item_material_chance, from items.';
-
-create or replace view analytics.item_set as
-select kept.name, kept.internal_name, kept.document, kept.valid_from, kept.extra,
-       (select max(run.observed_at) from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.item_set kept
- where kept.valid_until = 'infinity';
-comment on view analytics.item_set is 'Versions of item sets. One row per interval without a change; valid_until = infinity is the current version. Current rows of game.item_set, from item-sets.';
 
 create or replace view analytics.item_set_history as
 select kept.name, kept.internal_name, kept.document, kept.valid_from, kept.valid_until, kept.previous_until,
@@ -1158,7 +1142,6 @@ begin
                    ('item_history', 'item'),
                    ('item_base', 'item_base'),
                    ('item_base_history', 'item_base'),
-                   ('item_drop_place', 'item_drop_place'),
                    ('item_drop_place_history', 'item_drop_place'),
                    ('item_drop_type', 'item_drop_type'),
                    ('item_drop_type_history', 'item_drop_type'),
@@ -1173,7 +1156,6 @@ begin
                    ('item_major_id_history', 'item_major_id'),
                    ('item_material_chance', 'item_material_chance'),
                    ('item_material_chance_history', 'item_material_chance'),
-                   ('item_set', 'item_set'),
                    ('item_set_history', 'item_set'),
                    ('item_set_bonus', 'item_set_bonus'),
                    ('item_set_bonus_history', 'item_set_bonus'),

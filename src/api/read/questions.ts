@@ -42,6 +42,14 @@ export const questionNames = {
   leaderboardAt: 'leaderboard_at',
   leaderboardHistory: 'leaderboard_history',
   news: 'news',
+  itemDropPlace: 'item_drop_place',
+  itemSet: 'item_set',
+  gatheringNear: 'gathering_near',
+  routeBetween: 'route_between',
+  classAt: 'class_at',
+  abilityAt: 'ability_at',
+  raidAt: 'raid_at',
+  campAt: 'camp_at',
   item: 'item',
   itemIdentification: 'item_identification',
   recipe: 'recipe',
@@ -91,6 +99,12 @@ interface Arguments {
   readonly resource: string
   readonly type: string
   readonly entity: string
+  readonly near_x: number
+  readonly near_z: number
+  readonly n: number
+  readonly from_territory: string
+  readonly to_territory: string
+  readonly name: string
 }
 
 export type TerritoryOwnerAtArguments = Given<Arguments, 'territory', 'at'>
@@ -549,20 +563,24 @@ interface PatchColumns {
   readonly started_at: Instant
   /** Items that appeared. */
   readonly items_added: number
-  /** Items that changed in any field. */
+  /** Items that changed, without technical changes. */
   readonly items_changed: number
   /** Items that disappeared. */
   readonly items_removed: number
-  /** Recipes that changed, appeared or disappeared. */
+  /** Recipes that changed, appeared or disappeared, without technical changes. */
   readonly recipes_changed: number
-  /** Abilities, archetypes and connectors that changed, appeared or disappeared. */
+  /** Abilities, archetypes and connectors that changed, appeared or disappeared, without technical changes. */
   readonly abilities_changed: number
-  /** Aspects that changed, appeared or disappeared. */
+  /** Aspects that changed, appeared or disappeared, without technical changes. */
   readonly aspects_changed: number
   /** 1: the number of quests changed; 0: it did not. */
   readonly quests_changed: number
   /** Title of the article that was published nearest to it, at most seven days away. NULL: there is none. */
   readonly nearest_article: string
+  /** game, or format where only the form of the responses changed, or what is technical. */
+  readonly kind: string
+  /** Changed paths that say nothing of the game: of form, icons, coordinates, places in a tree or list, glyphs, order. */
+  readonly technical_changes: number
   /** When its last change was seen. */
   readonly ended_at: Instant
 }
@@ -824,6 +842,94 @@ interface NewsColumns {
 }
 export type NewsArguments = Filters<NewsColumns>
 export type NewsRow = Row<NewsColumns>
+
+interface ItemDropPlaceColumns {
+  /** The item. */
+  readonly internal_name: string
+  /** Name of the place, person or creature. NULL: the API did not send it. */
+  readonly place: string
+  /** place (a place or person that gives it) or creature (drops it). */
+  readonly kind: string
+  /** East of the centre of the map, in blocks. NULL: nowhere in particular. */
+  readonly x: number
+  /** Height, in blocks. NULL: nowhere in particular. */
+  readonly y: number
+  /** South of the centre of the map, in blocks. NULL: nowhere in particular. */
+  readonly z: number
+  /** How far around it is found, in blocks. NULL: the API did not send it. */
+  readonly radius: number
+  /** What players call the item. */
+  readonly display_name: string
+}
+export type ItemDropPlaceArguments = Filters<ItemDropPlaceColumns>
+export type ItemDropPlaceRow = Row<ItemDropPlaceColumns>
+
+interface ItemSetColumns {
+  /** Name of the set. */
+  readonly set: string
+  /** The item. NULL: no item has that name now. */
+  readonly internal_name: string
+  /** What so many worn parts add, by identification: {"2": {"rawStrength": 4}}. NULL: the API sends none. */
+  readonly bonuses: unknown
+  /** What players call the item. */
+  readonly display_name: string
+}
+export type ItemSetArguments = Filters<ItemSetColumns>
+export type ItemSetRow = Row<ItemSetColumns>
+
+export type GatheringNearArguments = Given<Arguments, 'material' | 'near_x' | 'near_z', 'n'>
+export type GatheringNearRow = Row<{
+  /** What is gathered there, such as OAK. */
+  readonly node: string
+  /** The profession level that it requires. */
+  readonly level: number
+  /** East of the centre of the map, in blocks. */
+  readonly x: number
+  /** Height, in blocks. */
+  readonly y: number
+  /** South of the centre of the map, in blocks. */
+  readonly z: number
+  /** Distance on the map, in blocks. */
+  readonly distance: number
+}>
+
+export type RouteBetweenArguments = Given<Arguments, 'from_territory' | 'to_territory', 'at'>
+export type RouteBetweenRow = Row<{
+  /** Place on the way, 1 for the first territory. */
+  readonly position: number
+  /** Exact name of the territory. */
+  readonly territory: string
+  /** The guild; NULL without one. */
+  readonly guild_uuid: string
+  /** The guild's name then. */
+  readonly guild_name: string
+  /** not observed: who held it then is not known; NULL: it is known. */
+  readonly reason: string
+}>
+
+export type ClassAtArguments = Given<Arguments, 'name', 'at'>
+export type ClassAtRow = Row<{
+  /** The class as JSON, in the API's own shape. */
+  readonly class_at: unknown
+}>
+
+export type AbilityAtArguments = Given<Arguments, 'name', 'at'>
+export type AbilityAtRow = Row<{
+  /** The ability as JSON, in the API's own shape. */
+  readonly ability_at: unknown
+}>
+
+export type RaidAtArguments = Given<Arguments, 'name', 'at'>
+export type RaidAtRow = Row<{
+  /** The raid as JSON, in the API's own shape. */
+  readonly raid_at: unknown
+}>
+
+export type CampAtArguments = Given<Arguments, 'name', 'at'>
+export type CampAtRow = Row<{
+  /** The camp as JSON, in the API's own shape. */
+  readonly camp_at: unknown
+}>
 
 interface ItemColumns {
   /** The natural key; unique and stable. */
@@ -1173,6 +1279,22 @@ export interface Questions {
   readonly leaderboardHistory: Ask<LeaderboardHistoryArguments, LeaderboardHistoryRow>
   /** What the website published: articles, the latest news of the forum, videos. One row each, as it is now or as it was last. */
   readonly news: AskAny<NewsArguments, NewsRow>
+  /** Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. */
+  readonly itemDropPlace: AskAny<ItemDropPlaceArguments, ItemDropPlaceRow>
+  /** The items of each set, as of the latest response, with what wearing several of them adds. */
+  readonly itemSet: AskAny<ItemSetArguments, ItemSetRow>
+  /** Where something is gathered, the nearest first, as of the latest response. Arguments: material, such as oak; near_x and near_z, a place on the map, in blocks east and south of its centre; n, how many (10 when left out, 1000 at most). */
+  readonly gatheringNear: Ask<GatheringNearArguments, GatheringNearRow>
+  /** A shortest way between two territories along the trading routes of an instant, from the first to the last, with who held each; no row: there was none. Arguments: from_territory and to_territory, exact names; at, the instant (now when left out). */
+  readonly routeBetween: Ask<RouteBetweenArguments, RouteBetweenRow>
+  /** The whole class as it was at an instant, in the API's own shape. NULL when it was not known then. Arguments: name, its id such as archer, or its name; at, the instant (now when left out). */
+  readonly classAt: Ask<ClassAtArguments, ClassAtRow>
+  /** The whole ability, archetype or connector as it was at an instant, in the API's own shape. NULL when it was not known then. Arguments: name, its name, its id, or class/kind/id where several have that; at, the instant (now when left out). */
+  readonly abilityAt: Ask<AbilityAtArguments, AbilityAtRow>
+  /** The whole raid as it was at an instant, with rewards for its own level, in the API's own shape. NULL when it was not known then. Arguments: name, as players see it or as the game names it; at, the instant (now when left out). */
+  readonly raidAt: Ask<RaidAtArguments, RaidAtRow>
+  /** The whole camp as it was at an instant, with rewards for its own level, in the API's own shape. NULL when it was not known then. Arguments: name, as players see it or as the game names it; at, the instant (now when left out). */
+  readonly campAt: Ask<CampAtArguments, CampAtRow>
   /** Every item of the game as of the latest response, one row each. */
   readonly item: AskAny<ItemArguments, ItemRow>
   /** Every identification of every item as of the latest response. */

@@ -1,3 +1,4 @@
+import { type Changed, patchText } from '../../analytics/report/patch/patch-changes.ts'
 import type { Pending } from './due.ts'
 import type { WatchEvent } from './watch.ts'
 
@@ -158,12 +159,14 @@ select changed.number, changed."writtenAt", change.changed_at as at, change.inte
   patch: {
     sources: ['items', 'recipes', 'ability-trees', 'aspects', 'quests'],
     sql: `${changed}
-select changed.number, changed."writtenAt", patch.started_at as at, patch.patch, patch.items_changed as items,
-       patch.items_added as added, patch.items_removed as removed
+select changed.number, changed."writtenAt", patch.started_at as at, patch.patch, patch.items_changed as changed,
+       patch.items_added as added, patch.items_removed as removed, patch.recipes_changed as recipes,
+       patch.abilities_changed as abilities, patch.aspects_changed as aspects, patch.quests_changed as quests,
+       patch.technical_changes as technical
   from changed join analytics.patch patch on patch.started_at = changed.observed
  where changed.resource in ('items', 'recipes', 'ability-trees', 'aspects', 'quests')`,
-    occurrence: ({ patch, items, added, removed }) => ({
-      text: `Patch ${patch}: so far ${items} ${items === 1 ? 'item' : 'items'} changed, ${added} added, ${removed} removed`,
+    occurrence: ({ patch, ...changed }) => ({
+      text: `Patch ${patch}: so far ${patchText(changed as EventRow & Changed)}`,
       path: page('patches', patch),
     }),
   },

@@ -2,8 +2,8 @@ import { html } from 'hono/html'
 import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
 import { observedOf } from '../../analytics/report/drawing/frame.ts'
 import { freshnessFigure } from '../../analytics/report/freshness/freshness.ts'
-import { lastPatch } from '../../analytics/report/patch/patch-changes.ts'
-import { count, length, moment, number } from '../../analytics/report/words.ts'
+import { lastPatch, patchText } from '../../analytics/report/patch/patch-changes.ts'
+import { count, length, moment } from '../../analytics/report/words.ts'
 import { guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { captureTable, latestCaptures } from './captures.ts'
@@ -153,7 +153,7 @@ async function patchFigure({ sql, now }: Visit): Promise<Figure> {
   if (!patch) return missing('patch', 'No patch was seen yet', 'wynnsync sync items recipes')
   return {
     id: 'patch',
-    title: `The last patch changed ${count(patch.changed, 'item')}, added ${number(patch.added)} and removed ${number(patch.removed)}`,
+    title: `The last patch: ${patchText(patch)}`,
     lead: html`First seen ${moment(patch.startedAt)} UTC: ${link('patches', String(patch.patch), `patch ${patch.patch}`)}`,
   }
 }

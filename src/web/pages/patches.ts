@@ -26,7 +26,7 @@ export async function patchesPage({ sql }: Visit): Promise<Page> {
   const rows = await latestPatches(sql, most)
   const [last] = rows
   const figure: Figure = last
-    ? listFigure('list', `The latest changed ${count(last.changed, 'item')}`, {
+    ? listFigure('list', `The latest: ${patchText(last)}`, {
         columns: [
           'Patch',
           'First seen (UTC)',

@@ -3,10 +3,14 @@ import { count, number } from '../words.ts'
 import type { ValueChange } from './direction.ts'
 
 /** A patch of the game, in numbers. */
-interface Patch {
+interface Patch extends Changed {
   readonly patch: number
   readonly startedAt: Date
   readonly endedAt: Date
+}
+
+/** How many of each kind changed, without technical changes. */
+export interface Changed {
   readonly added: number
   readonly changed: number
   readonly removed: number
@@ -14,6 +18,8 @@ interface Patch {
   readonly abilities: number
   readonly aspects: number
   readonly quests: number
+  /** Changed values that say nothing of the game. */
+  readonly technical: number
 }
 
 /** With what the website published near it, which takes longer to find. */
@@ -35,7 +41,7 @@ export interface Change extends ValueChange {
 
 const columns = `patch, started_at as "startedAt", ended_at as "endedAt", items_added as added, items_changed as changed,
   items_removed as removed, recipes_changed as recipes, abilities_changed as abilities, aspects_changed as aspects,
-  quests_changed as quests`
+  quests_changed as quests, technical_changes as technical`
 const published = `${columns}, nearest_article as article`
 
 /** The last patch that began before an instant. */
@@ -69,18 +75,29 @@ export async function patchNumbered(sql: Sql, patch: number): Promise<Patch | un
   return row
 }
 
-/** How many a patch changed, added and removed, in a sentence; of abilities, aspects and quests only what there is. */
-export function patchText({ changed, added, removed, recipes, abilities, aspects, quests }: Patch): string {
+/** How many of each kind a patch changed, added and removed, in a sentence; of a change of form, that it is one. */
+export function patchText({
+  changed,
+  added,
+  removed,
+  recipes,
+  abilities,
+  aspects,
+  quests,
+  technical,
+}: Changed): string {
+  const some = (amount: number, one: string, many?: string) => (amount > 0 ? [count(amount, one, many)] : [])
+  const items = changed + added + removed > 0
   const parts = [
-    count(changed, 'item changed', 'items changed'),
-    `${number(added)} added`,
-    `${number(removed)} removed`,
-    count(recipes, 'recipe changed', 'recipes changed'),
-    ...(abilities > 0 ? [count(abilities, 'ability changed', 'abilities changed')] : []),
-    ...(aspects > 0 ? [count(aspects, 'aspect changed', 'aspects changed')] : []),
+    ...(items
+      ? [count(changed, 'item changed', 'items changed'), `${number(added)} added`, `${number(removed)} removed`]
+      : []),
+    ...some(recipes, 'recipe changed', 'recipes changed'),
+    ...some(abilities, 'ability changed', 'abilities changed'),
+    ...some(aspects, 'aspect changed', 'aspects changed'),
     ...(quests > 0 ? ['another number of quests'] : []),
   ]
-  return `${parts.slice(0, -1).join(', ')}, ${parts.at(-1)}`
+  return parts.length > 0 ? parts.join(', ') : `only the form of the data: ${count(technical, 'technical change')}`
 }
 
 /** The question about each kind, and how it names what changed. */

@@ -21,7 +21,7 @@ export function questionList(questions: readonly Question[], values: ExampleValu
     }))
     return `${heading}\n${formatTable(['example', 'meaning'], rows, { width, wraps: true }).replace(/^.*\n/, '')}`
   })
-  return `${blocks.join('\n')}\nwynnsync query NAME ...; query NAME --explain shows its columns; of a view, column=value as well\n`
+  return `${blocks.join('\n')}\nwynnsync query NAME ...; query NAME --explain shows its columns; of a view, column=value as well\nquery --list --all also has the rows of each table, as they are recorded\n`
 }
 
 /** A question with everything about it. */

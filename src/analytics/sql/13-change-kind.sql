@@ -1,0 +1,58 @@
+create or replace function analytics.is_technical(path text, old_value jsonb, new_value jsonb) returns boolean
+language sql immutable parallel safe
+return case
+  when path ~ '/(icon|coordinates|radius|slot|page|x|y|z)(/|$)' then true
+  when old_value is null or new_value is null or jsonb_typeof(old_value) <> jsonb_typeof(new_value)
+    or jsonb_typeof(old_value) not in ('string', 'array') then false
+  -- Glyphs of private use, HTML, colour codes and spaces say nothing of the game.
+  when regexp_replace(old_value::text, '[\uE000-\uF8FF\U000F0000-\U0010FFFD]|<[^>]*>|[\u00A7&][0-9a-fk-or]|\\n|\s+', '', 'g')
+     = regexp_replace(new_value::text, '[\uE000-\uF8FF\U000F0000-\U0010FFFD]|<[^>]*>|[\u00A7&][0-9a-fk-or]|\\n|\s+', '', 'g') then true
+  -- The same in another order.
+  when jsonb_typeof(old_value) = 'array' and jsonb_array_length(old_value) = jsonb_array_length(new_value)
+    then (select jsonb_agg(one order by one) from jsonb_array_elements(old_value) one)
+       = (select jsonb_agg(one order by one) from jsonb_array_elements(new_value) one)
+  else false end;
+comment on function analytics.is_technical(text, jsonb, jsonb) is
+'Whether a change says nothing of the game: icons, coordinates, the place in a tree or list, glyphs, HTML, colour codes, spaces, the order of a list. Arguments: path; old_value; new_value.';
+
+create or replace function analytics.form_of(old_value jsonb, new_value jsonb) returns text
+language sql immutable parallel safe
+return case
+  when old_value is null then 'added'
+  when new_value is null then 'removed'
+  when jsonb_typeof(old_value) <> jsonb_typeof(new_value) then jsonb_typeof(old_value) || ' to ' || jsonb_typeof(new_value)
+  when jsonb_typeof(old_value) = 'string'
+       and regexp_replace(lower(old_value::text collate "C"), '[^a-z0-9]', '', 'g')
+         = regexp_replace(lower(new_value::text collate "C"), '[^a-z0-9]', '', 'g') then 'spelled otherwise' end;
+comment on function analytics.form_of(jsonb, jsonb) is
+'How a change is one of form: added, removed, another type, spelled otherwise; NULL: another value of the same form. Arguments: old_value; new_value.';
+
+-- Where most records of a response change in the same path in the same way, the form of the responses has changed, not the game.
+create or replace view analytics.format_change as
+select found.resource, found.changed_at, found.path, found.form, found.records, living.records as living
+  from (select change.resource, change.changed_at, change.path, analytics.form_of(change.old_value, change.new_value) as form,
+               count(*)::int as records
+          from game.field_change change
+         where change.path <> '' and change.resource in ('items', 'recipes', 'ability-trees', 'aspects')
+           and analytics.form_of(change.old_value, change.new_value) is not null
+         group by 1, 2, 3, 4
+        having count(*) >= 20) found
+ cross join lateral (
+   select case found.resource
+            when 'items' then (select count(*) from game.item version
+                                where version.valid_from <= found.changed_at and version.valid_until > found.changed_at)
+            when 'recipes' then (select count(*) from game.recipe version
+                                  where version.valid_from <= found.changed_at and version.valid_until > found.changed_at)
+            when 'ability-trees' then (select count(*) from game.ability version
+                                        where version.valid_from <= found.changed_at and version.valid_until > found.changed_at)
+            else (select count(*) from game.aspect version
+                   where version.valid_from <= found.changed_at and version.valid_until > found.changed_at) end::int as records
+   offset 0) living
+ where found.records * 2 > living.records;
+comment on view analytics.format_change is 'Changes of the form of responses: paths that changed in the same way in most records at once.';
+comment on column analytics.format_change.resource is 'The resource.';
+comment on column analytics.format_change.changed_at is 'observed_at of the first response in the new form.';
+comment on column analytics.format_change.path is 'JSON pointer into the shape of the API.';
+comment on column analytics.format_change.form is 'added, removed, another type such as number to object, or spelled otherwise.';
+comment on column analytics.format_change.records is 'How many records changed so.';
+comment on column analytics.format_change.living is 'How many records there were.';
