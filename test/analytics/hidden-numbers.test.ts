@@ -41,6 +41,28 @@ describe('playtime of a player who may have been hidden', () => {
   })
 })
 
+test('playtime of a day without responses is unknown, not zero', async () => {
+  const db = await testDatabase('server')
+  await db.query(runsAt(`generate_series(timestamptz '2026-05-02 00:00Z', '2026-05-02 23:59Z', '30 seconds')`))
+  await db.query(runsAt(`generate_series(timestamptz '2026-05-04 00:00Z', '2026-05-04 12:00Z', '30 seconds')`))
+  await db.query(`insert into sync.expectation (resource, valid_from, every_seconds, told_by)
+                  values ('online-players', '2026-05-02 00:00Z', 30, 'start')`)
+  await db.query(`insert into sync.gap (resource, began_at, ended_at, missed, reason)
+                  values ('online-players', '2026-05-02 23:59Z', '2026-05-04 00:00Z', 2881, 'not running')`)
+  const playtime = await db.values(
+    `select day::text, seconds_min, seconds_max, seconds_estimate
+       from analytics.player_playtime($1, '2026-05-01Z', '2026-05-06Z')`,
+    [stranger],
+  )
+  expect(playtime).toEqual([
+    ['2026-05-01', null, null, null],
+    ['2026-05-02', 0, 0, 0],
+    ['2026-05-03', null, null, null],
+    ['2026-05-04', 0, 0, 0],
+    ['2026-05-05', null, null, null],
+  ])
+})
+
 describe('playtime of a player who hides, of hourly responses', () => {
   let db: Database
   const hour = 3600

@@ -169,9 +169,9 @@ begin atomic
            coalesce(hiding.spans, '{}') + coalesce(removed.spans, '{}') as unlikely
       from hiding cross join certain cross join likely cross join possible cross join secret cross join hidden cross join removed cross join looked
   )
-  select cell.day, case when kept.is_kept then coalesce(fewest.seconds, 0) end,
-         case when kept.is_kept then coalesce(most.seconds, 0) end, watch.coverage,
-         case when kept.is_kept and not tstzrange(cell.begins, greatest(cell.begins, cell.ends)) && bound.unlikely
+  select cell.day, case when known.is_known then coalesce(fewest.seconds, 0) end,
+         case when known.is_known then coalesce(most.seconds, 0) end, watch.coverage,
+         case when known.is_known and not tstzrange(cell.begins, greatest(cell.begins, cell.ends)) && bound.unlikely
               then coalesce(likely.seconds, 0) end
     from cell
    cross join lateral (select not exists (select from sync.tier where tier.sample_table = 'game.player_listing'
@@ -186,6 +186,15 @@ begin atomic
        from unnest(tstzmultirange(tstzrange(cell.begins, greatest(cell.begins, cell.ends))) * bound.fewest) as part(span)
    ) fewest
    cross join lateral (
+     -- A day without responses is unknown, but for what profiles or guilds show of it.
+     select kept.is_kept
+            and (fewest.seconds > 0
+                 or coalesce(watch.coverage > 0,
+                             exists (select from sync.run
+                                      where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')
+                                        and run.observed_at between cell.begins and cell.ends))) as is_known
+   ) known
+   cross join lateral (
      select sum(extract(epoch from upper(part.span) - lower(part.span)))::double precision as seconds
        from unnest(tstzmultirange(tstzrange(cell.begins, greatest(cell.begins, cell.ends))) * bound.most) as part(span)
    ) most
@@ -196,7 +205,7 @@ begin atomic
    order by cell.day;
 end;
 comment on function analytics.player_playtime(uuid, timestamptz, timestamptz) is
-'How long a player was online on each day (UTC) of [from_time, to_time), in seconds: at least what the responses show, at most what the bounds of the sessions allow; seconds_estimate is one likely number between the two, from login_estimate to logout_estimate of each session, and NULL on days of which the player hides a part. A player who may have been hidden may have been online for all of the watched time; time without observations shows in coverage alone. All NULL on days that the retention of game.player_listing has removed, and on those observed by another database whose sessions were not imported.';
+'How long a player was online on each day (UTC) of [from_time, to_time), in seconds: at least what the responses show, at most what the bounds of the sessions allow; seconds_estimate is one likely number between the two, from login_estimate to logout_estimate of each session, and NULL on days of which the player hides a part. A player who may have been hidden may have been online for all of the watched time; time without observations shows in coverage alone. All NULL on days without observations, on days that the retention of game.player_listing has removed, and on those observed by another database whose sessions were not imported.';
 
 -- The functions of an older version, replaced above, depend on it.
 drop function if exists analytics.online_answer(timestamptz, timestamptz);

@@ -68,21 +68,17 @@ async function playtimeFigure({ sql, now }: Visit, player: string): Promise<Figu
        from analytics.player_playtime($1::text::uuid, $2, $3) order by day desc`,
     [player, new Date(now.getTime() - 14 * DAY), now],
   )
-  // Zero hours of a day that was not watched are no zero.
-  const known = days.filter(({ least, coverage }) => least !== null && coverage !== 0)
+  const known = days.filter(({ least }) => least !== null)
   if (known.length === 0) return missing('days', 'Playtime is not known', 'wynnsync sync online-players')
   const sum = (of: 'least' | 'most') => known.reduce((total, one) => total + (one[of] ?? 0), 0)
-  const hours = (day: (typeof days)[number], of: 'least' | 'most') => {
-    const seconds = day[of]
-    return seconds === null || day.coverage === 0 ? null : seconds / 3600
-  }
+  const hours = (seconds: number | null) => (seconds === null ? null : seconds / 3600)
   return {
     id: 'days',
     title: `Between ${number(sum('least') / 3600, 1)} and ${number(sum('most') / 3600, 1)} hours on the ${count(known.length, 'watched day')}, of the last ${days.length}`,
     lead: 'At least what responses show, at most what the bounds of the sessions allow. Coverage: the share of the day that was watched.',
     table: {
       columns: ['Day (UTC)', 'Hours, at least', 'Hours, at most', 'Coverage'],
-      rows: days.map((one) => [String(one.day), hours(one, 'least'), hours(one, 'most'), one.coverage]),
+      rows: days.map((one) => [String(one.day), hours(one.least), hours(one.most), one.coverage]),
     },
     isTableShown: true,
   }
