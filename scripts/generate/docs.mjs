@@ -10,6 +10,8 @@ import { createMeter } from '../../dist/monitoring/metrics.js'
 import { resources } from '../../dist/resources/index.js'
 import { catalogue } from '../../dist/sandbox/faults/catalogue.js'
 import { isWorklist } from '../../dist/sync/declare/resource.js'
+import { policiesOf } from '../../dist/sync/evidence/policies.js'
+import { explained } from './policies.mjs'
 
 export const tables = {
   operations,
@@ -58,6 +60,15 @@ export const tables = {
           : '',
       ]),
     ),
+  policies: () =>
+    table(
+      ['claim', 'what responses say', 'takes', 'what follows, since when', 'what ends it'],
+      Object.entries(policiesOf({ absences: 2 })).map(([name, policy]) => {
+        // A policy without a text here fails.
+        const { says, follows, ends } = explained[name]
+        return [name, says, takes(policy), follows, ends]
+      }),
+    ),
   archive: () =>
     table(
       ['resource', 'kept for', 'measured'],
@@ -99,6 +110,12 @@ function defaultOf(schema) {
   const inner = def.type === 'default' ? schema : def.type === 'pipe' ? def.in : undefined
   const value = inner?.def.type === 'default' ? inner.def.defaultValue : undefined
   return value === undefined || value === '' ? '' : ` (default ${code(value)})`
+}
+
+/** How much evidence a policy takes. */
+function takes({ responses, apart, span }) {
+  const between = apart === 'cache' ? 'of different cache windows' : `${seconds(apart / 1000)} apart`
+  return `${responses} responses ${between}${span ? `, over ${seconds(span / 1000)}` : ''}`
 }
 
 function seconds(number) {
