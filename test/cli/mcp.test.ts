@@ -32,7 +32,18 @@ test('wynnsync mcp has a read-only tool for each question, and answers with mean
   const tool = tools.find(({ name }) => name === 'territory_owner_at')
   expect(tool).toMatchObject({ annotations: { readOnlyHint: true }, inputSchema: { required: ['territory'] } })
   const names = tools.map(({ name }) => name)
-  expect(names).toEqual(topics.flatMap((topic) => topic.names))
+  expect(names).toEqual([...topics.flatMap((topic) => topic.names), 'recorded_rows'])
+  const rows = await call(client, 'recorded_rows', {
+    view: 'raid_reward_history',
+    where: { reward_type: 'ITEM' },
+    limit: 5,
+  })
+  expect(rows).toMatchObject({ isError: false, question: 'raid_reward_history', rows: [], next: null })
+  expect(rows.columns.reward).toMatch(/Name of the reward/)
+  expect(await call(client, 'recorded_rows', { view: 'pg_class' })).toMatchObject({
+    isError: true,
+    problem: 'unknown-question',
+  })
   expect(names.filter((name) => !/^[A-Za-z0-9_-]{1,64}$/.test(name))).toEqual([])
   const holds = await call(client, 'territory_hold', { limit: 5 })
   expect(holds).toMatchObject({ isError: false, rows: [], next: null, coverage: [], freshness: [] })

@@ -93,7 +93,8 @@ describe.each(kindsOfLongTests)('compacting the ledger of the %s database', (kin
       Array.isArray(rows) && rows.length > 0 ? [] : [call],
     )
     expect(
-      silent.filter((call) => /coverage|heatmap|contribution|activity|playtime|total|peak|counter/.test(call)),
+      // A question takes arguments; a view of recorded rows has none.
+      silent.filter((call) => /(coverage|heatmap|contribution|activity|playtime|total|peak|counter)\(/.test(call)),
     ).toEqual([])
     const size = async () =>
       (await world.rows('select (select count(*) from sync.run), (select count(*) from sync.observation)'))[0]

@@ -51,7 +51,8 @@ describe.each(kindsOfPart)('the read API on the %s database', (kind) => {
     const named = await json(`/api/v1/member_contribution?${query}`)
     expect(named.arguments.guild).toBe(guildId('a'))
     expect(named.arguments.to_time).toBe(new Date(lived.world.clock.now()).toISOString())
-    expect(named.rows[0]).toMatchObject({ username: hostile.player, contributed: 50 })
+    // All since joining, which was within the period.
+    expect(named.rows[0]).toMatchObject({ username: hostile.player, contributed: 150 })
     const week = await json(`/api/v1/member_contribution?${new URLSearchParams({ guild: hostile.guild })}`)
     expect(week.rows.length).toBeGreaterThan(0)
   })
