@@ -94,6 +94,7 @@ export const slow: readonly string[] = [
   'sync/budget-kill.test.ts',
   'sync/budget-shared.test.ts',
   'sync/kill.test.ts',
+  'sync/refusals-attacks.test.ts',
   'web/pages-browser.test.ts',
 ]
 
