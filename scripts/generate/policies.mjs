@@ -45,7 +45,7 @@ export const explained = {
   skipped: {
     says: 'an announced start, still to come, is announced no more',
     follows: 'it is taken back',
-    ends: 'a response that announces it',
+    ends: 'a response that has it again',
   },
   'empty place': {
     says: 'a board lacks a place',
