@@ -1,3 +1,19 @@
+-- What reads a column that goes, with a body that reads nothing until it is installed anew: what others made of it, and granted on it, stays.
+DO $$
+DECLARE
+  playtime record;
+BEGIN
+  SELECT proc.oid, pg_get_function_result(proc.oid) AS result,
+         (SELECT string_agg('null::' || format_type(argument.type, NULL), ', ' ORDER BY argument.nth)
+            FROM unnest(proc.proallargtypes, proc.proargmodes) WITH ORDINALITY AS argument(type, mode, nth) WHERE argument.mode = 't') AS columns
+    INTO playtime
+    FROM pg_proc proc WHERE proc.oid = to_regprocedure('analytics.player_playtime(uuid, timestamptz, timestamptz)');
+  IF playtime.oid IS NOT NULL THEN
+    EXECUTE format('create or replace function analytics.player_playtime(player uuid, from_time timestamptz, to_time timestamptz)
+                    returns %s language sql stable as %L', playtime.result, 'select ' || playtime.columns || ' where false');
+  END IF;
+END
+$$;--> statement-breakpoint
 DROP INDEX "sync"."work_item_refused";--> statement-breakpoint
 ALTER TABLE "sync"."privacy_restriction" ADD COLUMN "is_pending" boolean DEFAULT false NOT NULL;--> statement-breakpoint
 ALTER TABLE "sync"."privacy_restriction" ADD COLUMN "is_refusal" boolean DEFAULT false NOT NULL;--> statement-breakpoint

@@ -89,7 +89,16 @@ test('syncs after an import go on as in the database of the lake', { timeout: 30
   }
   const given = await givenOf(source, new Date(start), new Date(start + 5 * hour))
   const [own, imported] = [await everyAnswer(source, given), await everyAnswer(db, given)]
-  expect(Object.keys(own).map((name) => [name, different(imported[name] ?? [], own[name] ?? [])])).toEqual(
+  // Who hid something is in no lake: the own database shows it again when two responses do, the other one at once.
+  const hiding = (
+    await source.values('select player_uuid::text from sync.privacy_action where player_uuid is not null')
+  ).map(String)
+  const ofOthers = (lines: readonly string[] = []) =>
+    lines.filter((line) => !hiding.some((uuid) => line.includes(uuid)))
+  const compared = /^(member_presence|player_status)(_sample)?$|^player_evidence$/
+  const linesOf = (answers: typeof own, name: string) =>
+    compared.test(name) ? ofOthers(answers[name]) : (answers[name] ?? [])
+  expect(Object.keys(own).map((name) => [name, different(linesOf(imported, name), linesOf(own, name))])).toEqual(
     Object.keys(own).map((name) => [name, [[], []]]),
   )
   await api.close()

@@ -8,7 +8,7 @@ import { isMaintenanceDue, maintain } from '../../src/sync/retention/maintain.ts
 import { monthOf, namesOf, partsOf } from '../../src/sync/retention/partitions.ts'
 import { daysBefore, readRetention } from '../../src/sync/retention/retention.ts'
 import { kindsOfLongTests, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
-import { asked, begin, guild, live } from './year.ts'
+import { asked, begin, contributions, guild, live } from './year.ts'
 
 const names = growingTables.map((growing) => namesOf(growing).table.replace('game.', ''))
 const start = new Date('2024-01-01T00:00Z')
@@ -25,10 +25,14 @@ describe.each(kindsOfLongTests)('the tables that grow, on the %s database', (kin
     await begin(db, start)
     // Months of which there will be: no averages of worlds any more; the coarser tier; for worlds that, else all; all.
     const told = new Map<number, Awaited<ReturnType<typeof asked>>>([0, 6, 10, 11, 13].map((month) => [month, {}]))
+    const contributed = new Map<number, unknown[][]>()
     for (let month = 0; month < 14; month++) {
       const [from, to] = [monthOf(start, month), monthOf(start, month + 1)]
       await live(db, from, to)
-      if (told.has(month)) told.set(month, await asked(db, from, to))
+      if (told.has(month)) {
+        told.set(month, await asked(db, from, to))
+        contributed.set(month, await db.values(contributions, [from, to]))
+      }
       const now = new Date(to.getTime() - 3_600_000)
       await maintain(db, { now, tables: growingTables, retention })
       // The ledger, which many of them rest on, sooner than the samples. The gaps of this year are in no table, so that
@@ -55,6 +59,16 @@ describe.each(kindsOfLongTests)('the tables that grow, on the %s database', (kin
         const isGone = question.includes('world_peak') && month === 0
         expect([month, question, now[question]]).toEqual([month, question, isGone ? [] : rows])
       }
+    }
+    expect(contributed.get(6)).toHaveLength(3)
+    for (const [month, before] of contributed) {
+      const now = await db.values(contributions, [monthOf(start, month), monthOf(start, month + 1)])
+      // Bounds of the same number overlap.
+      const overlaps = now.map(([least, most], nth) => {
+        const [leastBefore, mostBefore] = before[nth] ?? []
+        return Number(least) <= Number(mostBefore ?? Infinity) && Number(leastBefore) <= Number(most ?? Infinity)
+      })
+      expect([month, now, before, overlaps]).toEqual([month, now, before, before.map(() => true)])
     }
     // Of ten months and more: a span a day, and of the guild the first and the last of eight answers.
     const old = `date_trunc('month', $1::timestamptz, 'UTC')`

@@ -52,7 +52,7 @@ export async function live(db: Database, from: Date, to: Date): Promise<void> {
      select '${guild}', answer.at, answer.n / 10 % 13, case when answer.n % 3 > 0 then answer.n / 10000 end from ${answers} answer
       where answer.n / 10 % 4 > 0`,
     `insert into game.member_counter (guild_uuid, player_uuid, counter, observed_at, value)
-     select '${guild}', ${member('number')}, 'contributed', answer.at, answer.n / 10 - 2800000 * number from ${answers} answer
+     select '${guild}', ${member('number')}, 'contributed', answer.at, answer.n / 10 - 2800000 + 1000 * number from ${answers} answer
       cross join generate_series(1, 3) as number where answer.n / 10 % 5 = number`,
     `insert into game.member_presence (guild_uuid, player_uuid, observed_at, online, last_join)
      select '${guild}', ${member('number')}, answer.at, (answer.n / 10 + number) % 3 = 0, answer.at - interval '3 minutes'
@@ -74,7 +74,6 @@ const exact = [
 
 /** Questions of which the end of each hour or day knows the exact answer. */
 const atTheEnd = [
-  `select player_uuid, contributed, quality from analytics.member_contribution('${guild}', $1, $2) order by 1`,
   `select player_uuid, date_trunc('day', last_seen, 'UTC'), status from analytics.member_activity('${guild}', $2) where $1 < $2 order by 1`,
   `select distinct on (date_trunc('day', observed_at, 'UTC')) observed_at, wars from game.guild_sample
     where observed_at >= $1 and observed_at < $2 order by date_trunc('day', observed_at, 'UTC'), observed_at desc`,
@@ -82,6 +81,9 @@ const atTheEnd = [
   `select distinct on (player_uuid, date_trunc('day', observed_at, 'UTC')) player_uuid, observed_at, value from game.member_counter
     where observed_at >= $1 and observed_at < $2 order by player_uuid, date_trunc('day', observed_at, 'UTC'), observed_at desc`,
 ]
+
+/** Whose days have one sample left are bounds. */
+export const contributions = `select contributed::float8, at_most::float8 from analytics.member_contribution('${guild}', $1, $2) order by player_uuid`
 
 /** All of them, with `$1` and `$2` for the ends of an interval. */
 export const questions = [...exact, ...atTheEnd]

@@ -33,5 +33,6 @@ function answered({ plain: write, headers, producedAt, maxAge }: Copy, receivedA
 }
 
 function refused(status: number, detail: string, receivedAt: number): Outcome {
-  return { ...plain, status, headers: new Map(), body: { error: 'Refused', detail, code: status }, receivedAt }
+  const headers = new Map([['date', new Date(receivedAt).toUTCString()]])
+  return { ...plain, status, headers, body: { error: 'Refused', detail, code: status }, receivedAt }
 }
