@@ -12,7 +12,7 @@ import { workItem } from '../tables/ledger.ts'
 export type RefusalKind = 'hidden' | 'gone'
 
 /** What a refusal claims. */
-export const claimOf = { hidden: 'forbidden', gone: 'gone' } as const satisfies Record<RefusalKind, ClaimKind>
+const claimOf = { hidden: 'forbidden', gone: 'gone' } as const satisfies Record<RefusalKind, ClaimKind>
 
 /** One refusal that the application itself wrote. */
 export interface Refusal {
