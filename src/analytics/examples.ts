@@ -18,7 +18,7 @@ export async function exampleValues(sql: Sql): Promise<ExampleValues> {
        left join (select territory, guild_uuid, guild_prefix from analytics.territory
                    order by guild_uuid is null, territory collate "C" limit 1) held on true`,
   )
-  return { ...found, counter: 'wars', resource: 'territories', step: '1 day' }
+  return { ...found, kind: 'guild', counter: 'wars', resource: 'territories', step: '1 day' }
 }
 
 /** The question as it can be asked in one line of a shell; what the database has none of is a placeholder. */
@@ -48,7 +48,7 @@ function wordOf({ name, optional }: Parameter, values: ExampleValues): string[] 
 function wordFor(name: string, values: ExampleValues): string | undefined {
   if (/^player(_uuid)?$/.test(name)) return '<player>'
   if (name === 'at') return 'yesterday'
-  const isGuild = /^(guild(_uuid)?|entity)$/.test(name)
+  const isGuild = /^(guild(_uuid)?|entity(_name)?)$/.test(name)
   const value = isGuild ? values.guild_prefix : values[name]
   if (value === undefined) return undefined
   return value === null ? `<${isGuild ? 'guild' : name}>` : quoted(value)

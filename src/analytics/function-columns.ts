@@ -51,6 +51,10 @@ const meanings: Readonly<Record<string, string>> = {
   is_hq: "Whether it was the guild's headquarters.",
 
   player_uuid: 'The player.',
+  'gained.entity': 'Uuid of the guild or player; of a character player/character.',
+  'gained.name': 'The latest name.',
+  gained: 'By how much the counter rose, in its own unit; NULL when unknown.',
+  value: 'What the counter was at the instant; NULL where no response lies close before.',
   username: "The player's name.",
   rank: 'The rank in the guild.',
   last_seen: 'End of the last time online, or the last login that the API gives, UTC.',

@@ -366,6 +366,24 @@ export const news = analytics
   })
   .existing()
 
+/** Every number over time that can be asked for gains: by analytics.gained, top_gained, timeline, best and first_to. Of counters that are named by the API, those that the guilds and players with the latest responses have. */
+export const counter = analytics
+  .view('counter', {
+    /** What has it: guild, player, character or profession. */
+    kind: text('kind'),
+    /** Its name: a column of game.guild_sample, a path in the API with dots, or a profession. */
+    counter: text('counter'),
+    /** What it counts. */
+    unit: text('unit'),
+    /** How many of that kind are recorded; not each has every counter. */
+    entities: bigint('entities', { mode: 'number' }),
+    /** The first response about any of them. */
+    since: timestamp('since', { withTimezone: true }),
+    /** What it means. */
+    meaning: text('meaning'),
+  })
+  .existing()
+
 /** Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. */
 export const itemDropPlace = analytics
   .view('item_drop_place', {

@@ -18,7 +18,28 @@ import { openWorld, type World } from '../support/world.ts'
 
 const given: Readonly<Record<string, string>> = {
   ...{ guild: guildId('a'), player: '00000000-0000-4000-8000-000000000001', territory: 'Oak', resource: 'territories' },
-  ...{ counter: 'contributed', type: 'guildLevel', entity: guildId('a'), step: '1 day', season: '1', rank: 'chief' },
+  ...{
+    kind: 'guild',
+    counter: 'wars',
+    entity_name: guildId('a'),
+    what: 'guild',
+    owner: guildId('a'),
+    part: guildId('a'),
+  },
+  ...{
+    begins: '{2026-05-01T00:00Z}',
+    ends: '{2026-06-02T00:00Z}',
+    key: guildId('a'),
+    sample_table: 'game.guild_sample',
+  },
+  ...{
+    unsent: '{}',
+    times: '{2026-05-01T00:00Z,2026-05-02T00:00Z}',
+    numbers: '{1,2}',
+    highest_before: '1',
+    is_whole: 'true',
+  },
+  ...{ type: 'guildLevel', entity: guildId('a'), step: '1 day', season: '1', rank: 'chief' },
   ...{ is_since_joining: 'true', internal_name: 'bow', material: 'Bow', changes: '100', since: '2026-05-01T00:00Z' },
   ...{ at: '2026-06-01T20:00Z', origin: '2026-05-01T00:00Z', observed_at: '2026-06-01T20:00Z' },
   ...{ path: '/lore', old_value: '"a b"', new_value: '"a<b>b</b>"' },

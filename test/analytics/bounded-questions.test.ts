@@ -11,7 +11,15 @@ import { webWorld } from '../support/web-world.ts'
 /** What else functions are asked about. */
 const given: Readonly<Record<string, string>> = {
   ...{ guild: guildId('a'), player: '00000000-0000-4000-8000-000000000001', territory: 'Oak', resource: 'items' },
-  ...{ counter: 'contributed', type: 'guildLevel', entity: guildId('a'), step: '1 hour', origin: '2026-06-01T00:00Z' },
+  ...{
+    kind: 'guild',
+    counter: 'wars',
+    entity_name: guildId('a'),
+    type: 'guildLevel',
+    entity: guildId('a'),
+    step: '1 hour',
+    origin: '2026-06-01T00:00Z',
+  },
   ...{ is_since_joining: 'true', internal_name: 'bow', since: '-infinity', at: '2026-06-01T12:00Z' },
 }
 

@@ -14,6 +14,7 @@ const parts = new Set(
     'member_rise',
     'counter_border',
     'counter_unsent',
+    'counter_rises',
   ),
 )
 
@@ -27,6 +28,15 @@ const values: Readonly<Record<string, string>> = {
   jsonb: '1',
   boolean: 'true',
   'double precision': '1',
+  'double precision[]': '{1,2}',
+  'timestamp with time zone[]': '{2026-06-01T00:00:00Z,2026-06-02T00:00:00Z}',
+}
+
+/** By name, where one of its type will not do. */
+const named: Readonly<Record<string, string>> = {
+  ...{ kind: 'guild', what: 'guild' },
+  ...{ entity: '00000000-0000-4000-8000-000000000001', entity_name: '00000000-0000-4000-8000-000000000001' },
+  name: '00000000-0000-4000-8000-000000000001',
 }
 
 /** What went wrong with each question. */
@@ -34,7 +44,7 @@ async function refusals(owner: Sql, reader: Sql): Promise<string[]> {
   const refused: string[] = []
   for (const { name, kind, parameters } of await readQuestions(owner)) {
     if (parts.has(name)) continue
-    const given = parameters.map(({ type }) => `'${values[type]}'::${type}`).join(', ')
+    const given = parameters.map((one) => `'${named[one.name] ?? values[one.type]}'::${one.type}`).join(', ')
     const asked = kind === 'view' ? `analytics.${name}` : `analytics.${name}(${given})`
     await reader
       .query(`select * from ${asked}`)

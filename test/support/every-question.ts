@@ -50,7 +50,16 @@ export async function givenOf(db: Database, from: Date, to: Date): Promise<Given
   const guild = (await most('guild_uuid', 'game.guild_member')) || (await most('guild_uuid', 'game.territory_hold'))
   const player = await most('player_uuid', 'game.player_listing')
   return {
-    ...{ guild, player, entity: guild, resource: 'territories', counter: 'contributed', rank: 'chief' },
+    ...{ guild, player, entity: guild, resource: 'territories', kind: 'guild', counter: 'wars', rank: 'chief' },
+    ...{ entity_name: guild, what: 'guild', owner: guild, part: guild, key: guild, sample_table: 'game.guild_sample' },
+    ...{
+      begins: `{${from.toISOString()}}`,
+      ends: `{${to.toISOString()}}`,
+      unsent: '{}',
+      highest_before: '1',
+      is_whole: 'true',
+    },
+    ...{ times: `{${from.toISOString()},${to.toISOString()}}`, numbers: '{1,2}' },
     ...{ from_time: from.toISOString(), to_time: to.toISOString(), since: from.toISOString() },
     at: new Date((from.getTime() + to.getTime()) / 2).toISOString(),
     // Of a hold.

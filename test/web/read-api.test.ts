@@ -26,7 +26,9 @@ const some: Readonly<Record<string, string>> = {
   ...{
     internal_name: 'bow',
     material: 'x',
-    counter: 'contributed',
+    kind: 'guild',
+    counter: 'wars',
+    entity_name: guildId('a'),
     resource: 'items',
     type: 'guildLevel',
     entity: guildId('a'),

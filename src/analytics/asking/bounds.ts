@@ -17,7 +17,7 @@ export const ownSteps: Readonly<Record<string, string>> = {
  * The same arguments, and a period of very many steps cut to what was observed of it. Read API, MCP and `query` check here what they
  * were given, before it costs anything.
  * @throws WrongArgument for one that Postgres cannot read or that is too long, a period that ends before it begins, a step of less
- * than a minute, an instant after now, and a period of more than 20,000 steps
+ * than a minute, an instant after now, a counter or entity that there is not, and a period of more than 20,000 steps
  */
 export async function boundArguments(
   sql: Sql,
@@ -31,6 +31,7 @@ export async function boundArguments(
   const at = args.find(({ name, value }) => name === 'at' && isEndless(value))
   if (at) throw new WrongArgument(`at must be ${INSTANT}, got ${at.value}`, 'at')
   await refuseAfterNow(sql, args)
+  await refuseUncounted(sql, args)
   const [from, to, step] = ['from_time', 'to_time', 'step'].map((name) => args.find((one) => one.name === name))
   const length = step?.value ?? ownSteps[question.name]
   if (!from || !to) return args
@@ -56,6 +57,22 @@ async function refuseAfterNow(sql: Sql, args: readonly Argument[]): Promise<void
   if (!at) return
   await sql.query('select analytics.checked_at($1::text::timestamptz)', [at.value]).catch((error: unknown) => {
     throw sqlState(error) === '22023' ? new WrongArgument(messageOf(error), at.name) : error
+  })
+}
+
+/** @throws WrongArgument for a counter that there is not, and for an entity that nothing or several things are called */
+async function refuseUncounted(sql: Sql, args: readonly Argument[]): Promise<void> {
+  const [kind, counter, entity] = ['kind', 'counter', 'entity'].map((one) =>
+    args.find(({ name, type }) => name.replace(/_name$/, '') === one && type === 'text'),
+  )
+  if (!kind || !counter) return
+  const check = entity ? 'select from analytics.counted_entity($1, $2, $3)' : 'select analytics.checked_counter($1, $2)'
+  const values = [kind, counter, ...(entity ? [entity] : [])].map(({ value }) => value)
+  await sql.query(check, values).catch((error: unknown) => {
+    if (sqlState(error) !== '22023') throw error
+    const message = messageOf(error)
+    const wrong = /^kind must/.test(message) ? kind : /^no counter/.test(message) ? counter : (entity ?? counter)
+    throw new WrongArgument(message, wrong.name)
   })
 }
 

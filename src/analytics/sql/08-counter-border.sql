@@ -1,17 +1,24 @@
-create or replace function analytics.counter_unsent(counter text)
+create or replace function analytics.counter_unsent(kind text, counter text)
 returns table (last_sent_at timestamptz, until_at timestamptz)
 language sql stable parallel safe
 begin atomic
   select span.last_sent_at, coalesce(span.until_at, 'infinity')
     from sync.unsent span
-    -- The counter is named by its path in the record, and a part of what is not sent is not sent.
-    cross join lateral (select case when counter_unsent.counter in ('contributed', 'contributionRank') or counter_unsent.counter like 'weekly.%'
-                                    then '' else '/globalData' end || '/' || replace(counter_unsent.counter, '.', '/') as path) counted
-   where span.resource = 'guilds'
-     and starts_with(counted.path || '/', replace(span.field, '/members/*/*', '') || '/') and starts_with(span.field, '/members/*/*');
+    -- A counter is named by its path in the record, and a part of what is not sent is not sent.
+   cross join lateral (select case counter_unsent.kind when 'member' then '/members/*/*' when 'character' then '/characters/*'
+                                when 'profession' then '/characters/*/professions' else '' end as place,
+                              case when counter_unsent.kind = 'member'
+                                        and counter_unsent.counter not in ('contributed', 'contributionRank') and counter_unsent.counter not like 'weekly.%'
+                                     or counter_unsent.kind = 'player' and counter_unsent.counter <> 'playtime'
+                                   then '/globalData' else '' end as part,
+                              case counter_unsent.counter when 'xp_percent' then 'xpPercent' else replace(counter_unsent.counter, '.', '/') end as name) counted
+   where span.resource = case when counter_unsent.kind in ('guild', 'member') then 'guilds' else 'players' end
+     and counter_unsent.kind <> 'leaderboard'
+     and starts_with(counted.place || counted.part || '/' || counted.name || '/', span.field || '/')
+     and (counter_unsent.kind <> 'member' or starts_with(span.field, counted.place));
 end;
-comment on function analytics.counter_unsent(text) is
-'When the API did not send a counter of guild members: from after the last response with it until the first with it again (infinity: it is not sent). Argument: counter, by its path in the record, such as contributed.';
+comment on function analytics.counter_unsent(text, text) is
+'When the API did not send a counter: from after the last response with it until the first with it again (infinity: it is not sent). Arguments: kind, such as member; counter, by its path in the record, such as contributed.';
 
 create or replace function analytics.member_field_unsent(counter text, from_time timestamptz, to_time timestamptz)
 returns text
@@ -19,26 +26,26 @@ language sql stable parallel safe
 begin atomic
   select case when bool_or(span.last_sent_at <= from_time and span.until_at >= to_time) then 'all'
               when count(*) > 0 then 'some' end
-    from analytics.counter_unsent(counter) span
+    from analytics.counter_unsent('member', counter) span
    where span.last_sent_at < to_time and span.until_at > from_time;
 end;
 comment on function analytics.member_field_unsent(text, timestamptz, timestamptz) is
 'Whether the API did not send a counter of guild members in [from_time, to_time): all of that time, some of it, or NULL. Arguments: counter, by its path in the record, such as contributed; from_time; to_time.';
 
--- What a counter was at an instant is known as well as the responses around it are close. A guild has no schedule of its own: how often
--- it should be observed follows from how often it was, a few responses before the instant and after it.
-create or replace function analytics.counter_border(guild uuid, counter text, at timestamptz)
+-- What a counter was at an instant is known as well as the responses around it are close. A guild or player has no schedule of its own: how
+-- often it should be observed follows from how often it was, a few responses before the instant and after it.
+create or replace function analytics.counter_border(resource text, key text, sample_table text, unsent tstzmultirange, at timestamptz)
 returns table (before_at timestamptz, after_at timestamptz, is_watched boolean)
 language sql stable parallel safe rows 1
 begin atomic
   with near as materialized (
     (select one.observed_at from sync.observation one
-      where one.resource = 'guilds' and one.key = guild::text and one.status in ('ok', 'unchanged', 'partial')
+      where one.resource = counter_border.resource and one.key = counter_border.key and one.status in ('ok', 'unchanged', 'partial')
         and one.observed_at <= counter_border.at
       order by one.observed_at desc limit 5)
     union all
     (select one.observed_at from sync.observation one
-      where one.resource = 'guilds' and one.key = guild::text and one.status in ('ok', 'unchanged', 'partial')
+      where one.resource = counter_border.resource and one.key = counter_border.key and one.status in ('ok', 'unchanged', 'partial')
         and one.observed_at > counter_border.at
       order by one.observed_at limit 5)
   ), usual as (
@@ -51,35 +58,35 @@ begin atomic
       from near
   ), sent as (
     -- Responses without the counter show nothing of it.
-    select case when lacked.last_sent_at is null then shown.before_at
+    select case when lacked.begins is null then shown.before_at
                 else (select max(one.observed_at) from sync.observation one
-                       where one.resource = 'guilds' and one.key = guild::text and one.status in ('ok', 'unchanged', 'partial')
-                         and one.observed_at <= lacked.last_sent_at) end as before_at,
-           case when lacking.until_at is null then shown.after_at
+                       where one.resource = counter_border.resource and one.key = counter_border.key
+                         and one.status in ('ok', 'unchanged', 'partial') and one.observed_at <= lacked.begins) end as before_at,
+           case when lacking.ends is null then shown.after_at
                 else (select min(one.observed_at) from sync.observation one
-                       where one.resource = 'guilds' and one.key = guild::text and one.status in ('ok', 'unchanged', 'partial')
-                         and one.observed_at >= lacking.until_at) end as after_at
+                       where one.resource = counter_border.resource and one.key = counter_border.key
+                         and one.status in ('ok', 'unchanged', 'partial') and one.observed_at >= lacking.ends) end as after_at,
+           lacked.begins is null and shown.after_at is null as is_last
       from shown
-      left join lateral (select min(span.last_sent_at) as last_sent_at from analytics.counter_unsent(counter) span
-                          where span.last_sent_at < shown.before_at and span.until_at > shown.before_at) lacked on true
-      left join lateral (select max(span.until_at) as until_at from analytics.counter_unsent(counter) span
-                          where span.last_sent_at < shown.after_at and span.until_at > shown.after_at) lacking on true
+      left join lateral (select lower(span) as begins from unnest(unsent) as span where span @> shown.before_at) lacked on true
+      left join lateral (select upper(span) as ends from unnest(unsent) as span where span @> shown.after_at) lacking on true
   ), thinned as (
-    select coalesce(max(one.fine_since), '-infinity') as until from sync.tier one where one.sample_table = 'game.member_counter'
+    select coalesce(max(one.fine_since), '-infinity') as until from sync.tier one where one.sample_table = counter_border.sample_table
   )
   select sent.before_at,
          -- Of older days the last value is left: it is as of the last response of the day.
          case when sent.after_at >= thinned.until then sent.after_at
               else (select max(one.observed_at) from sync.observation one
-                     where one.resource = 'guilds' and one.key = guild::text and one.status in ('ok', 'unchanged', 'partial')
-                       and one.observed_at >= sent.after_at
+                     where one.resource = counter_border.resource and one.key = counter_border.key
+                       and one.status in ('ok', 'unchanged', 'partial') and one.observed_at >= sent.after_at
                        and one.observed_at < date_trunc('day', sent.after_at, 'UTC') + interval '24 hours') end,
          coalesce(case when counter_border.at < thinned.until
                        then counter_border.at = date_trunc('day', counter_border.at, 'UTC') else true end
+                  and (sent.is_last or sent.after_at is not null)
                   -- Numbers, because before version 17 an interval cannot be infinite.
                   and extract(epoch from coalesce(sent.after_at, least(counter_border.at, now()))) - extract(epoch from sent.before_at)
                       <= greatest(300, least(21600, coalesce(2 * extract(epoch from usual.every), 3600))), false)
     from sent cross join usual cross join thinned;
 end;
-comment on function analytics.counter_border(uuid, text, timestamptz) is
-'The responses about a guild around an instant that had a counter of its members: the last one until then, the first from then on, and whether they are as close as is usual for the guild (at most two of its usual intervals, and six hours). After the last response: whether that is so close. Arguments: guild, its uuid; counter, by its path in the record; at.';
+comment on function analytics.counter_border(text, text, text, tstzmultirange, timestamptz) is
+'The responses about a key around an instant that had a counter: the last one until then, the first from then on, and whether they are as close as is usual for the key (at most two of its usual intervals, and six hours). After the last response: whether that is so close. Arguments: resource; key; sample_table, which has the counter; unsent, when responses lacked it; at.';

@@ -1,3 +1,57 @@
+-- What each sample of a counter adds to the ones before it, robust to all that counters do besides rising.
+create or replace function analytics.counter_rises(times timestamptz[], numbers double precision[], highest_before double precision, is_whole boolean)
+returns table (observed_at timestamptz, gained double precision, quality text)
+language sql immutable parallel safe
+begin atomic
+  with history as materialized (
+    select known.observed_at, known.value, lag(known.value) over (order by known.observed_at) as previous
+      from unnest(times, numbers) as known(observed_at, value)
+  ), uneven as materialized (
+    select coalesce(bool_or(history.value < history.previous or history.value < highest_before), false) as is_so from history
+  ), sample as materialized (
+    select history.*,
+           greatest(highest_before, max(history.value) over (order by history.observed_at rows between unbounded preceding and 1 preceding)) as highest,
+           -- The highest of all that comes, from here on; backwards in time, because a frame that shrinks is counted anew each time.
+           max(history.value) over (order by history.observed_at desc rows between unbounded preceding and current row) as coming
+      from history where (select uneven.is_so from uneven)
+  ), segment as (
+    -- When everything that follows is lower than what was, the counter began again.
+    select sample.*, count(*) filter (where sample.previous > sample.coming) over (order by sample.observed_at) as number
+      from sample
+  ), doubted as (
+    -- A rise that a later response takes back (a doubled counter) counts only up to there. Rises above all before them touch each
+    -- other, so a lower value later takes back the one rise that passed it: the last of those that began at it or below.
+    select passed.risen_at as observed_at, min(passed.value) as level
+      from (select mark.value, mark.risen_at is null as is_later, max(mark.risen_at) over (order by mark.value) as risen_at
+              from (select sample.highest as value, sample.observed_at as risen_at from sample where sample.value > sample.highest
+                     union all
+                    select sample.value, null from sample where sample.value < sample.highest) mark) passed
+     where passed.is_later and passed.risen_at is not null
+     group by passed.risen_at
+  ), bounded as (
+    select segment.*, coalesce(doubted.level, segment.value) as level
+      from segment
+      left join doubted on doubted.observed_at = segment.observed_at
+  )
+  -- One that never fell rose by the difference of two samples.
+  select history.observed_at,
+         history.value - coalesce(history.previous, case when is_whole then 0 else history.value end), 'exact'
+    from history where not (select uneven.is_so from uneven)
+   union all
+  select risen.observed_at, risen.gained,
+         case when risen.previous > risen.coming then 'reset'
+              when risen.gained <> risen.value - risen.previous or risen.level < risen.value then 'clamped'
+              else 'exact' end
+    from (select bounded.*,
+                 greatest(0, bounded.level - coalesce(
+                   max(bounded.level) over (partition by bounded.number order by bounded.observed_at rows between unbounded preceding and 1 preceding),
+                   -- The first of all: all of it was made since the counter began, where that is known.
+                   case when is_whole and bounded.number = 0 then 0 else bounded.level end)) as gained
+            from bounded) risen;
+end;
+comment on function analytics.counter_rises(timestamptz[], double precision[], double precision, boolean) is
+'By how much each sample of a counter is above the ones before it, each rise once. quality: clamped (a dip or a jump that came back), reset (it began again), else exact. Arguments: times of the samples, in order; their numbers; highest_before, the highest number before them; is_whole: the counter began at 0.';
+
 -- What counters of members rose by, robust to all that counters do besides rising.
 create or replace function analytics.member_rise(guild uuid, counter text, from_time timestamptz, to_time timestamptz, is_since_joining boolean)
 returns table (player_uuid uuid, gained double precision, at_most double precision, quality text)
@@ -6,8 +60,9 @@ begin atomic
   with period as materialized (
     select begun.before_at as known_at, begun.after_at as inside_from, begun.is_watched as is_begun, ended.after_at as known_until,
            begun.is_watched and ended.is_watched as is_watched
-      from analytics.counter_border(guild, counter, from_time) begun
-     cross join analytics.counter_border(guild, counter, to_time) ended
+      from (select range_agg(tstzrange(span.last_sent_at, span.until_at, '()')) as at from analytics.counter_unsent('member', counter) span) lacking
+     cross join lateral analytics.counter_border('guilds', guild::text, 'game.member_counter', lacking.at, from_time) begun
+     cross join lateral analytics.counter_border('guilds', guild::text, 'game.member_counter', lacking.at, to_time) ended
   ), spell as materialized (
     -- A spell is the time under one `joined`: a returning member begins again, at 0 where it is counted since joining. Those
     -- that do not touch the interval have no rise in it.
@@ -27,7 +82,7 @@ begin atomic
       from spell
      group by spell.player_uuid, spell.joined
   ), unsent as materialized (
-    select span.last_sent_at, span.until_at from analytics.counter_unsent(counter) span
+    select span.last_sent_at, span.until_at from analytics.counter_unsent('member', counter) span
   ), again as materialized (
     -- A sample is a change: a returning member with the same number has none, and yet it is known. Of older days not all changes are left.
     select back.player_uuid, back.joined, back.begins, latest.value
@@ -184,53 +239,13 @@ begin atomic
       from again
       join uneven on uneven.player_uuid = again.player_uuid and uneven.joined is not distinct from again.joined
      where not exists (select from base where base.player_uuid = again.player_uuid and base.joined is not distinct from again.joined)
-  ), history as materialized (
-    select known.*, lag(known.value) over (partition by known.player_uuid, known.joined order by known.observed_at) as previous
-      from known
-  ), sample as materialized (
-    select history.*,
-           greatest(history.highest_before,
-                    max(history.value) over (spell_time rows between unbounded preceding and 1 preceding)) as highest,
-           -- The highest of all that comes, from here on; backwards in time, because a frame that shrinks is counted anew each time.
-           max(history.value) over (partition by history.player_uuid, history.joined order by history.observed_at desc
-                                 rows between unbounded preceding and current row) as coming
-      from history
-    window spell_time as (partition by history.player_uuid, history.joined order by history.observed_at)
-  ), segment as (
-    -- When everything that follows is lower than what was, the counter began again.
-    select sample.*, count(*) filter (where previous > coming)
-                     over (partition by player_uuid, joined order by observed_at) as number
-      from sample
-  ), doubted as (
-    -- A rise that a later response takes back (a doubled counter) counts only up to there. Rises above all before them touch each
-    -- other, so a lower value later takes back the one rise that passed it: the last of those that began at it or below.
-    select passed.player_uuid, passed.risen_at as observed_at, min(passed.value) as level
-      from (select mark.player_uuid, mark.value, mark.risen_at is null as is_later,
-                   max(mark.risen_at) over (partition by mark.player_uuid, mark.joined order by mark.value) as risen_at
-              from (select sample.player_uuid, sample.joined, sample.highest as value, sample.observed_at as risen_at
-                      from sample where sample.value > sample.highest
-                     union all
-                    select sample.player_uuid, sample.joined, sample.value, null from sample where sample.value < sample.highest) mark) passed
-     where passed.is_later and passed.risen_at is not null
-     group by passed.player_uuid, passed.risen_at
-  ), bounded as (
-    select segment.*, coalesce(doubted.level, segment.value) as level,
-           max(segment.value) over (partition by segment.player_uuid, segment.joined, segment.number
-                                     order by segment.observed_at rows between unbounded preceding and 1 preceding) as reached
-      from segment
-      left join doubted on doubted.player_uuid = segment.player_uuid and doubted.observed_at = segment.observed_at
   ), rise as (
-    select bounded.player_uuid, bounded.joined,
-           greatest(0, bounded.level - coalesce(
-             max(bounded.level) over (partition by bounded.player_uuid, bounded.joined, bounded.number
-                                       order by bounded.observed_at rows between unbounded preceding and 1 preceding),
-             -- The first of a spell: all of it was made since joining, where it counts from there.
-             case when bounded.is_whole and bounded.number = 0 then 0 else bounded.level end)) as gained,
-           case when bounded.previous > bounded.coming then 'reset'
-                when bounded.value < bounded.reached or bounded.level < bounded.value then 'clamped'
-                else 'exact' end as quality,
-           bounded.observed_at > bounded.since and bounded.observed_at <= to_time as is_inside
-      from bounded
+    select series.player_uuid, series.joined, risen.gained, risen.quality,
+           risen.observed_at > series.since and risen.observed_at <= to_time as is_inside
+      from (select known.player_uuid, known.joined, known.is_whole, known.since, max(known.highest_before) as highest_before,
+                   array_agg(known.observed_at order by known.observed_at) as times, array_agg(known.value order by known.observed_at) as numbers
+              from known group by known.player_uuid, known.joined, known.is_whole, known.since) series
+     cross join lateral analytics.counter_rises(series.times, series.numbers, series.highest_before, series.is_whole) risen
   ), risen as (
     -- Of counters that fell, the most that they can have risen by is not known.
     select stay.player_uuid, stay.joined,

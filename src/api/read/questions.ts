@@ -42,6 +42,9 @@ export const questionNames = {
   leaderboardAt: 'leaderboard_at',
   leaderboardHistory: 'leaderboard_history',
   news: 'news',
+  gained: 'gained',
+  timeline: 'timeline',
+  counter: 'counter',
   itemDropPlace: 'item_drop_place',
   itemSet: 'item_set',
   gatheringNear: 'gathering_near',
@@ -99,6 +102,8 @@ interface Arguments {
   readonly resource: string
   readonly type: string
   readonly entity: string
+  readonly kind: string
+  readonly entity_name: string
   readonly near_x: number
   readonly near_z: number
   readonly n: number
@@ -843,6 +848,55 @@ interface NewsColumns {
 export type NewsArguments = Filters<NewsColumns>
 export type NewsRow = Row<NewsColumns>
 
+export type GainedArguments = Given<Arguments, 'kind' | 'counter' | 'entity_name', 'from_time' | 'to_time'>
+export type GainedRow = Row<{
+  /** Uuid of the guild or player; of a character player/character. */
+  readonly entity: string
+  /** The latest name. */
+  readonly name: string
+  /** By how much the counter rose, in its own unit; NULL when unknown. */
+  readonly gained: number
+  /** The most that it can be, where that can be known. */
+  readonly at_most: number
+  /** exact, at_least, clamped, reset or unknown: see above. */
+  readonly quality: string
+  /** The share of that time for which responses speak, 0 .. 1; NULL where none was expected. */
+  readonly coverage: number
+}>
+
+export type TimelineArguments = Given<Arguments, 'kind' | 'counter' | 'entity' | 'step', 'from_time' | 'to_time'>
+export type TimelineRow = Row<{
+  /** The instant, UTC: the beginning of the step, or when it changed. */
+  readonly at: Instant
+  /** What the counter was at the instant; NULL where no response lies close before. */
+  readonly value: number
+  /** By how much the counter rose, in its own unit; NULL when unknown. */
+  readonly gained: number
+  /** exact, at_least, clamped, reset or unknown: see above. */
+  readonly quality: string
+  /** The share of that time for which responses speak, 0 .. 1; NULL where none was expected. */
+  readonly coverage: number
+  /** The most that it can be, where that can be known. */
+  readonly at_most: number
+}>
+
+interface CounterColumns {
+  /** What has it: guild, player, character or profession. */
+  readonly kind: string
+  /** Its name: a column of game.guild_sample, a path in the API with dots, or a profession. */
+  readonly counter: string
+  /** What it counts. */
+  readonly unit: string
+  /** How many of that kind are recorded; not each has every counter. */
+  readonly entities: number
+  /** The first response about any of them. */
+  readonly since: Instant
+  /** What it means. */
+  readonly meaning: string
+}
+export type CounterArguments = Filters<CounterColumns>
+export type CounterRow = Row<CounterColumns>
+
 interface ItemDropPlaceColumns {
   /** The item. */
   readonly internal_name: string
@@ -1279,6 +1333,12 @@ export interface Questions {
   readonly leaderboardHistory: Ask<LeaderboardHistoryArguments, LeaderboardHistoryRow>
   /** What the website published: articles, the latest news of the forum, videos. One row each, as it is now or as it was last. */
   readonly news: AskAny<NewsArguments, NewsRow>
+  /** How much a counter of one guild, player or character rose in [from_time, to_time). quality: exact (responses as close as usual lie around both borders; a rise is dated by the response that shows it); at_least (they do not: only what is certainly within counts, and at_most is the most it can be, where that can be known); clamped (the counter dipped or jumped and came back within a week: not counted twice); reset (it fell for good: counted anew from there); unknown (no response in that time shows it, or it is hidden or was not sent; gained is NULL). Of a number that goes up and down, such as online, it is the difference, which may be negative. coverage: the share of the time in which responses lie as close as usual, as far as the ledger reaches. Arguments: kind, such as guild; counter, as in analytics.counter; entity_name, a uuid or name, of characters and professions player/character with the uuid, nickname or class of the character; from_time; to_time. */
+  readonly gained: Ask<GainedArguments, GainedRow>
+  /** How a counter of one guild, player or character developed: what it was when each step of [from_time, to_time) began (NULL where no response lies close before), and how much it rose in it, as analytics.gained says it. Arguments: kind, such as guild; counter, as in analytics.counter; entity, a uuid or name, of characters and professions player/character; from_time; to_time; step, of at least a minute. */
+  readonly timeline: Ask<TimelineArguments, TimelineRow>
+  /** Every number over time that can be asked for gains: by analytics.gained, top_gained, timeline, best and first_to. Of counters that are named by the API, those that the guilds and players with the latest responses have. */
+  readonly counter: AskAny<CounterArguments, CounterRow>
   /** Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. */
   readonly itemDropPlace: AskAny<ItemDropPlaceArguments, ItemDropPlaceRow>
   /** The items of each set, as of the latest response, with what wearing several of them adds. */

@@ -1,0 +1,246 @@
+import { expect, test } from 'vitest'
+import { seededRandom } from '../../src/base/clock.ts'
+import type { Database } from '../../src/db/database.ts'
+import { growingTables } from '../../src/resources/index.ts'
+import { maintain } from '../../src/sync/retention/maintain.ts'
+import { guildBody, guildId, playerId, syncGuilds } from '../support/guild-answers.ts'
+import { ofPart } from '../support/parts.ts'
+import { profile, syncPlayers } from '../support/player-answers.ts'
+import { testDatabase } from '../support/postgres.ts'
+import { headersOf, openWorld, type World } from '../support/world.ts'
+
+/*
+ * Gains against the truth, for each kind of counter: what is called exact is what the responses around both borders show, which lie as
+ * close as is usual; every lower bound is at most the truth, and every upper bound at least. The guild and the player are watched every
+ * ten minutes for some hours, then not for minutes to years; now and then a counter is not sent, falls, or is hidden.
+ */
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+const cadence = 10 * minute
+/** Twice the usual time between two responses of the history. */
+const close = 21 * minute
+const begin = Date.parse('2024-11-03T05:07:00Z')
+const end = Date.parse('2026-05-28T00:00:00Z')
+
+interface Gain {
+  readonly at: number
+  readonly amount: number
+}
+
+/** A counter: what it gained when, the responses that have it, and when it began again at 0. */
+interface Truth {
+  readonly kind: string
+  readonly counter: string
+  readonly entity: string
+  readonly gains: readonly Gain[]
+  readonly resets: readonly number[]
+  readonly shownBy: readonly number[]
+}
+
+const characterId = '11111111-0000-4000-8000-000000000001'
+const total = (gains: readonly Gain[], from: number, to: number) =>
+  gains.reduce((sum, { at, amount }) => sum + (at > from && at <= to ? amount : 0), 0)
+
+function valueAt({ gains, resets }: Truth, at: number): number {
+  const begun = Math.max(Number.NEGATIVE_INFINITY, ...resets.filter((one) => one <= at))
+  return total(gains, begun, at)
+}
+
+function responsesOf(random: () => number, watches: number): number[] {
+  const found: number[] = []
+  const sizes = Array.from({ length: watches }, () => 10 ** (random() * 4.5))
+  const scale = (end - begin - watches * 4 * hour) / sizes.reduce((sum, one) => sum + one, 0)
+  let at = begin
+  for (const size of sizes) {
+    const until = at + (1 + random() * 3) * hour
+    for (; at < until; at += cadence + Math.floor(random() * 20_000)) found.push(at - (at % 1000))
+    at += Math.max(size * scale, 40 * minute)
+  }
+  return found.filter((one) => one < end)
+}
+
+function gainsOf(random: () => number, responses: readonly number[]): Gain[] {
+  const found: Gain[] = [{ at: begin - 300 * day, amount: 1000 }]
+  for (const [nth, at] of responses.entries()) {
+    const next = responses[nth + 1] ?? at + hour
+    const several = next - at > hour ? Math.floor(random() * 5) : random() < 0.5 ? 1 : 0
+    for (let one = 0; one < several; one++)
+      found.push({ at: Math.floor(at + 1 + random() * (next - at - 1)), amount: 1 + Math.floor(random() * 40) })
+  }
+  return found.sort((a, b) => a.at - b.at)
+}
+
+function truthsOf(random: () => number): { responses: number[]; truths: Truth[]; hidden: ReadonlySet<number> } {
+  const responses = responsesOf(random, 4)
+  const some = (count: number) => {
+    const start = Math.floor(8 + random() * (responses.length - count - 16))
+    return responses.slice(start, start + count)
+  }
+  const [lacking, hidden] = [new Set(some(5)), new Set(some(6))]
+  const without = (set: ReadonlySet<number>) => responses.filter((one) => !set.has(one))
+  const resets = [some(1)[0] ?? begin, some(1)[0] ?? begin].map((one) => one + 1).sort()
+  const gains = () => gainsOf(random, responses)
+  const player = playerId(1)
+  const character = `${player}/${characterId}`
+  const truths: Truth[] = [
+    { kind: 'guild', counter: 'wars', entity: guildId('a'), gains: gains(), resets: [], shownBy: without(lacking) },
+    { kind: 'guild', counter: 'raids', entity: guildId('a'), gains: gains(), resets, shownBy: responses },
+    { kind: 'player', counter: 'wars', entity: player, gains: gains(), resets: [], shownBy: without(hidden) },
+    { kind: 'player', counter: 'raids.total', entity: player, gains: gains(), resets, shownBy: without(hidden) },
+    { kind: 'character', counter: 'mobsKilled', entity: character, gains: gains(), resets: [], shownBy: responses },
+    { kind: 'profession', counter: 'fishing', entity: character, gains: gains(), resets: [], shownBy: responses },
+  ]
+  return { responses, truths, hidden }
+}
+
+async function load(world: World, { responses, truths, hidden }: ReturnType<typeof truthsOf>): Promise<void> {
+  const [wars, raids, own, ownRaids, mobs, fishing] = truths as [Truth, Truth, Truth, Truth, Truth, Truth]
+  for (const at of responses) {
+    await world.clock.advanceTo(at)
+    const headers = headersOf(at, 120)
+    const numbers = { wars: wars.shownBy.includes(at) ? valueAt(wars, at) : null, raids: valueAt(raids, at) }
+    const guild = guildBody('a', { 1: { rank: 'owner' } }, numbers)
+    world.sandbox.setAnswer(`/guild/uuid/${guildId('a')}`, () => ({ headers, body: guild }))
+    expect(await syncGuilds(world, { keys: [guildId('a')] })).toMatchObject({ quarantined: 0, rejected: 0 })
+    const isHidden = hidden.has(at)
+    const open = profile(1, {}).restrictions as Record<string, boolean>
+    const body = profile(1, {
+      ...(isHidden
+        ? {}
+        : { globalData: { wars: valueAt(own, at), raids: { total: valueAt(ownRaids, at), list: {} } } }),
+      restrictions: { ...open, mainAccess: isHidden },
+      characters: {
+        [characterId]: {
+          ...{ type: 'ARCHER', level: 20, xp: 5, gamemode: [], mobsKilled: valueAt(mobs, at) },
+          professions: { fishing: { level: valueAt(fishing, at), xpPercent: 5 } },
+        },
+      },
+    })
+    world.sandbox.setAnswer(`/player/${playerId(1)}`, () => ({ headers, body }))
+    expect(await syncPlayers(world, { keys: [playerId(1)] })).toMatchObject({ quarantined: 0, rejected: 0 })
+  }
+}
+
+/** Borders at responses, a moment beside them, within a time of watching, and anywhere. */
+function periodOf(random: () => number, responses: readonly number[]): readonly [number, number] {
+  const instant = () => {
+    const response = responses[Math.floor(random() * responses.length)] ?? begin
+    const kind = random()
+    if (kind < 0.2) return response
+    if (kind < 0.3) return response + 1000
+    if (kind < 0.4) return response - 1000
+    if (kind < 0.5) return response - (response % day)
+    if (kind < 0.8) return response + Math.floor(random() * close) - close / 2
+    return Math.floor(begin - 20 * day + random() * (end - begin + 40 * day))
+  }
+  const [from = 0, to = 0] = [instant(), instant()].sort((a, b) => a - b)
+  return [from, to === from ? from + minute : to]
+}
+
+interface Said {
+  readonly gained: number | null
+  readonly at_most: number | null
+  readonly quality: string
+  readonly coverage: number | null
+}
+
+function check(truth: Truth, from: number, to: number, said: Said, found: Record<string, number>): void {
+  const { kind, counter, shownBy } = truth
+  const made = total(truth.gains, from, to)
+  const around = (at: number) => [shownBy.findLast((one) => one <= at), shownBy.find((one) => one >= at)] as const
+  const [[base, afterFrom], [top, afterTo]] = [around(from), around(to)]
+  const at = { kind, counter, from: new Date(from), to: new Date(to), ...said, made }
+  found[said.quality] = (found[said.quality] ?? 0) + 1
+  if (said.coverage !== null && !(said.coverage >= 0 && said.coverage <= 1))
+    expect({ ...at, isShare: false }).toEqual({})
+  if (said.quality === 'unknown') expect(at).toMatchObject({ gained: null, at_most: null })
+  else if (said.quality === 'exact') {
+    const gaps = [(afterFrom ?? from) - (base ?? 0), (afterTo ?? to) - (top ?? 0)]
+    const shown = valueAt(truth, top ?? 0) - valueAt(truth, base ?? 0)
+    expect({ ...at, gaps, isClose: Math.max(...gaps) <= close }).toEqual({
+      ...at,
+      gaps,
+      isClose: true,
+      gained: shown,
+      at_most: shown,
+    })
+  } else if (said.quality === 'at_least') {
+    if ((said.gained ?? Number.POSITIVE_INFINITY) > made) expect({ ...at, isBound: false }).toEqual({})
+  } else {
+    // It fell, which is known.
+    expect([at, truth.resets.length > 0]).toEqual([at, true])
+    if ((said.gained ?? Number.POSITIVE_INFINITY) > total(truth.gains, base ?? 0, to))
+      expect({ ...at, isBound: false }).toEqual({})
+  }
+  if (said.quality === 'at_least' && said.at_most !== null) {
+    found.most = (found.most ?? 0) + 1
+    // What fell and rose again between two responses cannot be known.
+    if (truth.resets.length === 0 && said.at_most < made) expect({ ...at, isBound: false }).toEqual({})
+  }
+}
+
+async function compare(
+  db: Database,
+  truth: Truth,
+  [from, to]: readonly [number, number],
+  found: Record<string, number>,
+  step: number,
+): Promise<void> {
+  const asked = [truth.kind, truth.counter, truth.entity, new Date(from), new Date(to)]
+  const [said] = await db.query<Said>('select * from analytics.gained($1, $2, $3, $4, $5)', asked)
+  if (!said) throw new Error('no row')
+  check(truth, from, to, said, found)
+  const cells = await db.query<Said & { at: Date; value: number | null }>(
+    'select * from analytics.timeline($1, $2, $3, $4, $5, make_interval(secs => $6))',
+    [...asked, step / 1000],
+  )
+  for (const [nth, cell] of cells.entries()) {
+    const at = cell.at.getTime()
+    check(truth, at, Math.min(at + step, to), cell, {})
+    const [before, after] = [truth.shownBy.findLast((one) => one <= at), truth.shownBy.find((one) => one >= at)]
+    if (cell.value !== null)
+      expect({ nth, at: cell.at, value: cell.value, isClose: (after ?? at) - (before ?? 0) <= close }).toMatchObject({
+        value: valueAt(truth, before ?? 0),
+        isClose: true,
+      })
+  }
+}
+
+test.each(ofPart({ quick: [1], rest: [2, 3] }))(
+  'no gain is a false fact, whoever watched when, seed %i',
+  async (seed) => {
+    const random = seededRandom(seed)
+    const truth = truthsOf(random)
+    const world = await openWorld(await testDatabase('server'), {}, begin)
+    try {
+      await load(world, truth)
+      const found: Record<string, number> = {}
+      const ask = async () => {
+        for (const one of truth.truths)
+          for (let round = 0; round < 25; round++) {
+            const period = periodOf(random, truth.responses)
+            const step = Math.max(
+              minute,
+              Math.ceil((period[1] - period[0]) / (1 + Math.floor(random() * 12)) / 1000) * 1000,
+            )
+            await compare(world.db, one, period, found, step)
+          }
+      }
+      await ask()
+      for (const kind of ['exact', 'at_least', 'unknown', 'most', 'reset'])
+        expect([kind, found[kind]]).not.toEqual([kind, undefined])
+      const fine = (...names: string[]) => new Map(names.map((name) => [name, { fine: 60 }]))
+      const samples = ['guild_sample', 'player_counter', 'character_counter', 'character_profession']
+      for (const retention of [fine(...samples), fine(...samples, 'ledger')]) {
+        await maintain(world.db, { now: new Date(end), tables: growingTables, retention })
+        await ask()
+      }
+    } finally {
+      await world.api.close()
+      await world.sandbox.close()
+    }
+  },
+  300_000,
+)
