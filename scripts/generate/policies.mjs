@@ -100,7 +100,7 @@ export const explained = {
   restricted: {
     says: 'a player hides something',
     follows: 'it is hidden at once, and removed with the response that confirms it',
-    ends: 'a response that names the rule as public; `--accept` removes with the second',
+    ends: 'a response that names the rule as public, or two a week apart that lack it; `--accept` removes with the second',
   },
   'restricted in mass': {
     says: 'many people hide something at once',
@@ -116,5 +116,10 @@ export const explained = {
     says: 'a player hides something no longer, which was confirmed',
     follows: 'it is shown, since the response that confirms it',
     ends: 'a response that restricts it; `--accept` believes the first',
+  },
+  'lifted by absence': {
+    says: 'a rule that hid something is missing among the rules that a response names',
+    follows: 'the same',
+    ends: 'the same',
   },
 }

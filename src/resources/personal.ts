@@ -64,7 +64,7 @@ function isRuleName(name: string): boolean {
   return isStorable(name) && name.length <= 100
 }
 
-const nothingOfPerson = { restricted: [], open: [], shows: [], sends: [], fields: [] }
+const nothingOfPerson = { namesRules: true, restricted: [], open: [], shows: [], sends: [], fields: [] }
 
 /** Each player once; records without a uuid are left out. */
 function merged(people: readonly Person[]): Person[] {
@@ -74,12 +74,13 @@ function merged(people: readonly Person[]): Person[] {
     const playerUuid = one.playerUuid.toLowerCase()
     if (!isUuid(playerUuid)) continue
     const before = byUuid.get(playerUuid)
-    const { restricted, open, shows, sends, fields } = before ?? nothingOfPerson
+    const { restricted, open, namesRules, shows, sends, fields } = before ?? nothingOfPerson
     byUuid.set(playerUuid, {
       playerUuid,
       isUnsure: before?.isUnsure === true || one.isUnsure === true,
       restricted: union(restricted, one.restricted.filter(isRuleName)),
       open: union(open, one.open),
+      namesRules: namesRules === true && one.namesRules === true,
       shows: union(shows, one.shows),
       sends: union(sends, one.sends),
       fields: union(fields, one.fields.filter(isStorable)),

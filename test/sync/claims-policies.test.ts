@@ -30,6 +30,7 @@ const responses: Readonly<Record<keyof ReturnType<typeof policiesOf>, number>> =
   'restricted in mass': 3,
   'restricted in one run': 2,
   lifted: 2,
+  'lifted by absence': 2,
 }
 const hour = 3_600_000
 
@@ -49,7 +50,7 @@ describe.each(kindsOfPart)('a claim on the %s database', (kind) => {
   test.each(Object.entries(responses) as [keyof typeof responses, number][])(
     'of the policy "%s" takes %i responses, each of another cache window',
     async (policy, enough) => {
-      const made = policy.split(/ (?:from|in) /)[0] as ClaimKind
+      const made = policy.split(/ (?:from|in|by) /)[0] as ClaimKind
       const rule = policiesOf(witness(start).guards)[policy]
       const apart = rule.apart === 'cache' ? 600_000 : rule.apart
       const isConfirmed = async (at: number) => {

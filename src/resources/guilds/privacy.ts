@@ -21,11 +21,12 @@ const without = (fields: Iterable<string>, name: string) => new Set([...fields].
 export const membersIn: Personal['peopleIn'] = ({ records }) =>
   records.flatMap((guild) =>
     membersOf({ members: fieldOf(guild, 'members') }).map(({ key, record }) => {
-      const { names, open, isUnsure } = readRestrictions(record)
+      const { names, open, namesRules, isUnsure } = readRestrictions(record)
       return {
         playerUuid: textField(record, 'uuid') ?? key,
         restricted: names.map(ruleName),
         open: open.map(ruleName),
+        namesRules,
         isUnsure,
         shows: rulesShown(record, rules),
         sends: rulesSent(record, rules),

@@ -43,6 +43,8 @@ export const playersIn: Personal['peopleIn'] = ({ records }) =>
         ...any((one) => skillPointsOf(one).some((points) => typeof points === 'string'), 'characterBuildAccess'),
       ],
       open: rules.flatMap(({ open }) => open).map(ruleName),
+      // Rules of characters are in their own records, which a profile may not show.
+      namesRules: characters.length > 0 && rules.every(({ namesRules }) => namesRules),
       shows: [
         ...rulesShown(profile, fieldsOfRules),
         ...any((one) => fieldsOf(one).some(([name]) => !isLight(name) && hasValue(one, name)), 'characterDataAccess'),

@@ -9,8 +9,10 @@ export interface Person {
   readonly playerUuid: string
   /** Rules that the response says hide something from us, in camelCase (API reference 7.3). */
   readonly restricted: readonly string[]
-  /** Rules that the response says hide nothing from us. One that it does not name is as it was. */
+  /** Rules that the response says hide nothing from us. */
   readonly open: readonly string[]
+  /** Each record of the person says which rules hide something: one that is not among them may be none any more. */
+  readonly namesRules?: boolean
   /** The response names no rule: all of them hide in doubt, and nothing is removed because of it. */
   readonly isUnsure?: boolean
   /** Rules whose fields the response gives values of. */

@@ -131,6 +131,8 @@ type Variant =
   | 'restricted in mass'
   /** Said twice within one run, at whose end it shows whether many people do so. */
   | 'restricted in one run'
+  /** Not said: the rule is missing where the response names rules. A format may have changed, so it stays hidden for longer. */
+  | 'lifted by absence'
 
 /** How much evidence each conclusion takes. */
 export function policiesOf({
@@ -166,5 +168,6 @@ export function policiesOf({
     'restricted in mass': { responses: 3, apart: 2 * hour },
     'restricted in one run': { responses: 2, apart: 2 * hour },
     lifted: { responses: 2, apart: 'cache' },
+    'lifted by absence': { responses: 2, apart: 7 * 24 * hour },
   }
 }

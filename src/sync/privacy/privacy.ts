@@ -5,7 +5,7 @@ import { anyOf, typed } from '../../db/typed.ts'
 import { everything, type Person, type Personal } from '../declare/personal.ts'
 import type { Extraction, ResourceBase } from '../declare/resource.ts'
 import { corroborate, forgetClaims } from '../evidence/claims.ts'
-import { copySecondsOf } from '../evidence/policies.ts'
+import { copySecondsOf, policiesOf } from '../evidence/policies.ts'
 import type { GuardAction } from '../respond/guard-actions.ts'
 import { privacyRestriction } from '../tables/privacy.ts'
 import { erase, type Target } from './erase-person.ts'
@@ -68,7 +68,7 @@ export interface PrivacyInput {
  * Applies what a response says of privacy, before it is loaded and in its transaction. What is restricted for the first
  * time is pending: nothing is removed before a response of another cache window says the same. What that one confirms is
  * removed, and what it shows itself is written anew. A restriction stands until responses about the same resource and key
- * say that it is none any more, whatever other responses show; one that does not name the rule says nothing of it.
+ * say that it is none any more, whatever other responses show.
  */
 export async function applyPrivacyRules(
   sql: Sql,
@@ -154,7 +154,8 @@ export async function lockPrivacy(sql: Sql): Promise<void> {
 /**
  * Ends the restrictions of the people it mentions that the response says to be none: its own, and those of another key of its
  * resource that is not about the person any more. One that was confirmed ends when a response of another cache window says the
- * same. People it does not mention, and rules it does not name, keep theirs.
+ * same, and one that is merely missing among the rules when a response a week later lacks it, too. People that a response does
+ * not mention, or of whom it does not say which rules hide something, keep theirs.
  */
 async function endRestrictions(
   sql: Sql,
@@ -167,19 +168,31 @@ async function endRestrictions(
   const isOwn = ({ setBy }: Restriction) => setBy === nameOf(source)
   const isRestricted = ({ player, group }: Restriction) => byUuid.get(player)?.restricted.includes(group) === true
   // A profile that is shown is not refused.
-  const isOpen = ({ player, group, isRefusal }: Restriction) => isRefusal || byUuid.get(player)?.open.includes(group)
-  const lifted = standing.filter((one) => byUuid.has(one.player) && !isRestricted(one) && isOpen(one))
+  const isOpen = ({ player, group, isRefusal }: Restriction) =>
+    isRefusal || byUuid.get(player)?.open.includes(group) === true
+  const isMissing = ({ player }: Restriction) => byUuid.get(player)?.namesRules === true
+  const lifted = standing.filter(
+    (one) => byUuid.has(one.player) && !isRestricted(one) && (isOpen(one) || isMissing(one)),
+  )
   const others = lifted.filter(
     (one) => one.setBy.startsWith(`${source.resource}/`) && !isOwn(one) && one.since < source.at,
   )
   const repeated = standing.filter((one) => isOwn(one) && isRestricted(one) && !one.isPending)
   await keepRepeated(sql, repeated, source)
   const open = [...lifted.filter(isOwn), ...(await ofFormerKeys(sql, personal, others, source))]
+  const named = open.filter(isOpen)
   const ended = [
-    ...open.filter(({ isPending }) => isPending),
+    ...named.filter(({ isPending }) => isPending),
     ...(await confirmLifted(
       sql,
-      open.filter(({ isPending }) => !isPending),
+      named.filter(({ isPending }) => !isPending),
+      'lifted',
+      source,
+    )),
+    ...(await confirmLifted(
+      sql,
+      open.filter((one) => !isOpen(one)),
+      'lifted by absence',
       source,
     )),
   ]
@@ -201,10 +214,21 @@ async function endRestrictions(
 async function confirmLifted(
   sql: Sql,
   open: readonly Restriction[],
+  policy: 'lifted' | 'lifted by absence',
   source: RestrictingResponse,
 ): Promise<readonly Restriction[]> {
+  // A replay counts nothing.
+  if (source.isReplay && policy === 'lifted by absence') return []
   if (source.accept || source.isReplay) return open
-  return amongClaims(open, (await corroborate(sql, source.witness, 'lifted', open.map(claimAbout))).confirmed)
+  const { witness } = source
+  const { confirmed } = await corroborate(
+    sql,
+    witness,
+    'lifted',
+    open.map(claimAbout),
+    policiesOf(witness.guards)[policy],
+  )
+  return amongClaims(open, confirmed)
 }
 
 /** A response that repeats confirmed restrictions contradicts those that said them to be none; where one was a refusal, it names the rule. */

@@ -37,18 +37,23 @@ export function restrictionsOf(record: unknown): string[] {
 export function readRestrictions(record: unknown): {
   readonly names: string[]
   readonly odd: readonly OddField[]
-  /** Rules that it says to be public. What is left out, or null, says nothing. */
+  /** Rules that it says to be public. */
   readonly open: readonly string[]
+  /** It says which rules hide something: of what it leaves out, or of null, that is a weaker sign of being public. */
+  readonly namesRules: boolean
   /** It names no rule: everything is hidden in doubt. */
   readonly isUnsure: boolean
 } {
   const sent = fieldsOf(record).find(([name]) => name === 'restrictions')?.[1]
   if (isPublic(sent))
-    return { names: [], odd: [], open: saysPublic(sent) ? restrictionVocabulary : [], isUnsure: false }
+    return {
+      ...{ names: [], odd: [], open: saysPublic(sent) ? restrictionVocabulary : [] },
+      ...{ namesRules: false, isUnsure: false },
+    }
   if (!isFields(sent)) {
     const listed = Array.isArray(sent) && sent.every((name) => typeof name === 'string' && name !== '')
     const names = listed ? sent.map(ruleNamed) : restrictionVocabulary
-    return { names: [...new Set(names)].sort(), odd: [oddRule(sent)], open: [], isUnsure: !listed }
+    return { names: [...new Set(names)].sort(), odd: [oddRule(sent)], open: [], namesRules: listed, isUnsure: !listed }
   }
   const hiding = Object.entries(sent).filter(([, value]) => !isPublic(value))
   const odd = hiding.filter(([, value]) => value !== true)
@@ -56,6 +61,7 @@ export function readRestrictions(record: unknown): {
     names: [...new Set(hiding.map(([name]) => ruleNamed(name)))].sort(),
     odd: odd.map(([name, value]) => oddRule(value, name)),
     open: Object.entries(sent).flatMap(([name, value]) => (saysPublic(value) ? [ruleNamed(name)] : [])),
+    namesRules: true,
     isUnsure: false,
   }
 }
