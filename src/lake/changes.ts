@@ -46,7 +46,7 @@ export async function readingOf(sql: Sql, hash: (text: string) => string, place:
     `select latest.run_id::text as run
        from unnest($1::text[]) named(resource)
       cross join lateral (select one.run_id, one.started_at from sync.run one where one.resource = named.resource
-                           order by one.started_at desc limit 1) latest
+                           order by one.started_at desc nulls last limit 1) latest
       order by latest.started_at desc limit 1`,
     [resources.map(({ name }) => name)],
   )

@@ -101,7 +101,7 @@ async function listedAt(sql: Sql, latestAt: Date | null): Promise<Date | null> {
             else (select run.observed_at from sync.run
                    where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at <= $1
                      and not exists (${ofOthers} and run.source_id = span.source_id and run.observed_at between span.began_at and span.ended_at)
-                   order by run.observed_at desc limit 1) end as at`,
+                   order by run.observed_at desc nulls last limit 1) end as at`,
     [latestAt],
   )
   return known?.at ?? null

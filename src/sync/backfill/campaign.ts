@@ -45,7 +45,7 @@ export async function latestCampaign(
     .select()
     .from(backfill)
     .where(eq(backfill.resource, resource))
-    .orderBy(desc(backfill.startedAt))
+    .orderBy(text`${backfill.startedAt} desc nulls last`)
     .limit(1)
   return latest
 }

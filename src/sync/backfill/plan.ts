@@ -97,7 +97,7 @@ async function knownKeys(sql: Sql, resource: ResourceBase): Promise<{ keys: numb
             (select count(*) as answers from sync.observation
               where resource = $1 and ${accepted}) observed
        left join lateral (select living from sync.run where resource = $1 and living is not null
-                           order by observed_at desc limit 1) whole on true`,
+                           order by observed_at desc nulls last limit 1) whole on true`,
     [resource.name],
   )
   return row ?? { keys: 0, answers: 0 }

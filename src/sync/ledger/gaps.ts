@@ -160,7 +160,7 @@ async function reasonSince(sql: Sql, resource: string, since: Date): Promise<str
         gte(run.startedAt, since),
       ),
     )
-    .orderBy(desc(run.startedAt))
+    .orderBy(text`${run.startedAt} desc nulls last`)
     .limit(1)
   return row?.reason ?? undefined
 }

@@ -1,4 +1,4 @@
-import { and, asc, between, desc, eq, getTableColumns, gte, inArray, sql as text } from 'drizzle-orm'
+import { and, asc, between, eq, getTableColumns, gte, inArray, sql as text } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import { rawAnswer } from '../tables/archive.ts'
@@ -30,7 +30,7 @@ export async function readRuns(sql: Sql, { resources, failed, since, limit }: Wa
         since ? gte(run.startedAt, since) : undefined,
       ),
     )
-    .orderBy(desc(run.startedAt), asc(run.resource))
+    .orderBy(text`${run.startedAt} desc nulls last`, asc(run.resource))
   return await (limit > 0 ? chosen.limit(limit) : chosen)
 }
 

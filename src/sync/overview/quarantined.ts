@@ -42,7 +42,7 @@ export async function readQuarantine(
        left join lateral (select status, quarantined from sync.run
                            where resource = bad.resource and observed_at > bad.first_seen_at
                              and status in ('ok', 'unchanged', 'partial')
-                           order by observed_at desc limit 1) of_all on true
+                           order by observed_at desc nulls last limit 1) of_all on true
       where (cardinality($1::text[]) = 0 or bad.resource = any ($1))
         and (cardinality($2::text[]) = 0 or bad.id = any ($2::text[]::bigint[]))
       order by bad.id desc`,

@@ -82,7 +82,7 @@ async function mergeRuns(sql: Sql, name: string, seconds: number, until: Date): 
          (select (select min(observed_at) from sync.run where resource = $1 and ${accepted}) as first_at,
                  (select max(observed_at) from sync.run where resource = $1 and ${accepted}) as last_at,
                  (select observed_at from sync.run where resource = $1 and ${accepted} and complete
-                   order by observed_at desc limit 1) as complete_at) kept
+                   order by observed_at desc nulls last limit 1) as complete_at) kept
       where run.resource = $1 and run.${accepted} and run.observed_at > kept.first_at
         and run.observed_at < (select max(ended_at) from sync.answer_span where resource = $1)
         and run.observed_at < kept.last_at and run.observed_at is distinct from kept.complete_at

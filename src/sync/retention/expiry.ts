@@ -54,8 +54,8 @@ const ledger = (kept: string): readonly (readonly [table: string, old: string])[
                           where latest.resource = $1 and latest.status = run.status)
        and run_id not in (select run_id from (
          (select run_id from sync.run where resource = $1 and ${accepted} order by observed_at limit 1) union all
-         (select run_id from sync.run where resource = $1 and ${accepted} order by observed_at desc limit 1) union all
-         (select run_id from sync.run where resource = $1 and ${accepted} and complete order by observed_at desc limit 1)) kept)
+         (select run_id from sync.run where resource = $1 and ${accepted} order by observed_at desc nulls last limit 1) union all
+         (select run_id from sync.run where resource = $1 and ${accepted} and complete order by observed_at desc nulls last limit 1)) kept)
        and ${unnamed}`,
   ],
 ]
