@@ -69,6 +69,10 @@ export async function isContinued(
   return known.length > 0
 }
 
+/** A restriction that began since a file was written leaves rows out of the next one, and they are as they were. */
+const pendingRules = `left join (select player_uuid, min(age(xmin)) as age from sync.privacy_restriction
+                where is_pending group by player_uuid) pending on pending.player_uuid = kept.player_uuid`
+
 /**
  * Compares a table with the files of it. A file holds what the table holds when it has as many rows, and none of the rows was
  * written by a transaction that the file's reader did not see: rows are counted, their values are not read.
@@ -79,10 +83,12 @@ export async function changesOf(
   files: readonly LakeFile[],
   { transaction, next }: Reading,
 ): Promise<Changes> {
+  const age = table.hasPlayers ? 'least(age(kept.xmin), pending.age)' : 'age(kept.xmin)'
   const months = await sql.query<{ month: string | null; rows: number; youngest: number; ofSnapshot: number }>(
-    `select ${table.month ?? 'null::text'} as month, count(*) as rows, min(age(xmin)) as youngest,
+    `select ${table.month ?? 'null::text'} as month,
+            count(*) ${table.hasPlayers ? 'filter (where pending.age is null)' : ''} as rows, min(${age}) as youngest,
             age(($1::bigint % 4294967296)::text::xid) as "ofSnapshot"
-       from ${quoted(table.name)} group by 1 order by 1`,
+       from ${quoted(table.name)} kept ${table.hasPlayers ? pendingRules : ''} group by 1 order by 1`,
     [String(transaction)],
   )
   const total = months.reduce((sum, { rows }) => sum + rows, 0)
@@ -91,7 +97,7 @@ export async function changesOf(
   const parts = isWhole ? months.slice(0, 1).map((one) => ({ ...one, month: null, rows: total, youngest })) : months
   const jobs: Job[] = []
   const unchanged: LakeFile[] = []
-  for (const { month, rows, youngest: age, ofSnapshot } of parts) {
+  for (const { month, rows, youngest: age, ofSnapshot } of parts.filter((one) => one.rows > 0)) {
     const listed = files.filter((file) => file.month === month)
     const same = listed.findLast((file) => {
       const passed = Number(transaction - BigInt(file.transaction))

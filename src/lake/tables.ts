@@ -35,6 +35,8 @@ export interface LakeTable {
   readonly month: string | undefined
   /** Whether it can name players. */
   readonly isPersonal: boolean
+  /** Its rows name players, in `player_uuid`: those of who hides something are left out while that is pending. */
+  readonly hasPlayers: boolean
   /** Columns that are NULL in the rows that would name a player. */
   readonly hidden: readonly string[]
   /** The type of each column in Postgres. */
@@ -109,6 +111,7 @@ function tableOf(name: string, all: readonly CatalogueColumn[], people: boolean)
       time: time && quoted(time.name),
       month,
       isPersonal: naming.isPersonal,
+      hasPlayers: people && naming.hasPlayers,
       hidden,
       types,
       schema,
@@ -129,6 +132,7 @@ function namingOf(name: string) {
     !named.has(column) ? 'whole' : declared?.hasResource && !person ? 'by resource' : 'left out'
   return {
     isPersonal: named.size > 0,
+    hasPlayers: person !== undefined,
     isAboutPlayers: person !== undefined && person.emptied === undefined,
     isOther: `split_part(resource, '/', 1) not in (${resources.join(', ')})`,
     shownAs,

@@ -37,6 +37,35 @@ function isNamed(bytes: Buffer): boolean {
   return forms.some((form) => bytes.includes(form))
 }
 
+test('a lake has nothing of a player of whom a restriction is pending, and all of it again where it is withdrawn', {
+  timeout: 120_000,
+}, async () => {
+  const world = await openWorld(await testDatabase('embedded'))
+  const sync = (number: 1 | 2, fields: object, at: string) =>
+    syncGuild(
+      world,
+      guildBody('a', { 3: { rank: 'owner' }, 1: openMember, 2: openMember, [number]: { ...openMember, ...fields } }),
+      at,
+    )
+  const hides = { restrictions: { ...openMember.restrictions, main_access: true } }
+  await sync(1, { globalData: { wars: 5 } }, '08:00')
+  const folder = join(await temporaryFolder(), 'open')
+  const exported = async (at: string) => {
+    const clock = { ...world.clock, now: () => instantOf(at) }
+    await exportLake(world.db, folder, { clock, program: 'test', people: true, keepMs: 0, onProgress: () => {} })
+    const bytes = await bytesIn(folder)
+    return [1, 2].map((number) => bytes.includes(playerId(number)))
+  }
+  expect(await exported('08:10')).toEqual([true, true])
+  await sync(1, hides, '08:20')
+  expect(await exported('08:30')).toEqual([false, true])
+  // One restriction ends and another one begins: as many rows are left out as before.
+  await sync(2, hides, '08:40')
+  expect(await exported('08:50')).toEqual([true, false])
+  await sync(1, {}, '09:00')
+  expect(await exported('09:10')).toEqual([true, true])
+})
+
 test('a lake names no player unless it is asked for, and after a purge nothing of that player', {
   timeout: 120_000,
 }, async () => {
