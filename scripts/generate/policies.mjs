@@ -60,7 +60,7 @@ export const explained = {
   unsent: {
     says: 'records lack a field that most had',
     follows: 'it is unknown, since the last response that had it',
-    ends: 'a response that has the field; `--accept` takes it for all there is',
+    ends: 'a response that has the field; after two weeks, or with `--accept`, runs without it are not partial',
   },
   volatile: {
     says: 'a field that the program does not know moved in every second record that has it',

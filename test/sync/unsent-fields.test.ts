@@ -62,6 +62,69 @@ describe.each(kindsOfPart)('a field that is sent no more, in the %s database,', 
     },
   )
 
+  test('is removed after two weeks: responses are whole again, nothing comes of it, and it is unknown for that time', async () => {
+    await sync(
+      territories,
+      map((one) => one),
+      '01 10:00',
+    )
+    const before = await game()
+    const statuses: string[] = []
+    for (let day = 1; day <= 29; day++) {
+      const lacking = map((one) => without(one, 'guild'))
+      statuses.push((await sync(territories, lacking, `${String(day).padStart(2, '0')} 12:00`)).status)
+    }
+    expect(statuses).toEqual([...Array(15).fill('partial'), ...Array(14).fill('unchanged')])
+    expect(await game()).toEqual(before)
+    expect(await spans()).toEqual([['territories', '/guild', '10:00', '12:00', null]])
+    await sync(
+      territories,
+      map((one) => ({ ...without(one, 'guild'), treasury: 'HIGH' })),
+      '30 11:00',
+    )
+    expect(
+      await rows(
+        `select count(*)::int from game.territory_hold where valid_until = 'infinity' and guild_uuid = '${guildId('a')}'`,
+      ),
+    ).toEqual([[12]])
+    await sync(
+      territories,
+      map((one) => one),
+      '30 12:00',
+    )
+    expect(await spans()).toEqual([['territories', '/guild', '10:00', '12:00', '30 12:00']])
+    expect(
+      await sync(
+        territories,
+        map((one) => without(one, 'guild')),
+        '30 13:00',
+      ),
+    ).toMatchObject({ status: 'partial' })
+  })
+
+  test('is taken for removed from the response on that a person accepts, of maps and of guilds', async () => {
+    const lacking = map((one) => without(one, 'treasury'))
+    await sync(
+      territories,
+      map((one) => one),
+      minute(0),
+    )
+    for (const nth of [1, 2]) await sync(territories, lacking, minute(nth))
+    await sync(territories, lacking, minute(3), { accept: true })
+    for (const nth of [4, 5])
+      expect(await sync(territories, lacking, minute(nth))).toMatchObject({ status: 'unchanged' })
+    const members = Object.fromEntries(
+      Array.from({ length: 6 }, (_, nth) => [nth + 1, { rank: nth === 0 ? 'owner' : 'recruit' }]),
+    )
+    const guild = guildBody('a', members, { level: 10, wars: 5, online: 6 })
+    for (const nth of [10, 15, 20]) await syncGuild(world, guild, minute(nth))
+    for (const nth of [25, 30]) await syncGuild(world, without(guild, 'wars'), minute(nth))
+    expect((await spans()).map(([, field]) => field)).toEqual(['/wars', '/treasury'])
+    await syncGuild(world, without(guild, 'wars'), minute(35), { accept: true })
+    for (const nth of [40, 45])
+      expect(await syncGuild(world, without(guild, 'wars'), minute(nth))).not.toMatchObject({ status: 'partial' })
+  })
+
   test('leaves other fields as they are sent', async () => {
     await sync(
       territories,

@@ -75,6 +75,9 @@ export interface Policy {
 /** After so long without a response that says so a claim about a volatile field is over, ms: while it is pending, and once confirmed. */
 export const CALM_TIME = { pending: 12 * 3_600_000, confirmed: 7 * 24 * 3_600_000 } as const
 
+/** After so long without a field, ms by both clocks, it is taken for removed: responses without it are whole. */
+export const REMOVED_FIELD_TIME = 14 * 24 * 3_600_000
+
 /** How many responses must agree that a list is shrunken, or a response flawed. */
 const SHRUNKEN_AGREEING_RESPONSES = 3
 

@@ -1,6 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import type { ResourceBase } from '../declare/resource.ts'
 import { corroborate, forgetClaims, hasClaimsSql, type Witness } from '../evidence/claims.ts'
+import { REMOVED_FIELD_TIME } from '../evidence/policies.ts'
 import { dependentsOf, type UnsentFields } from '../normalize/dependents.ts'
 import type { FieldCount } from '../normalize/prepare.ts'
 import { accepted } from '../sql/accepted.ts'
@@ -8,7 +9,8 @@ import type { IncomingResponse } from './validate-snapshot.ts'
 
 /*
  * A field that most records had and that a response lacks is unknown: neither 0 nor as before. What follows from it is left as it is;
- * once enough responses agree, a row of sync.unsent says from when on the field is not sent.
+ * once enough responses agree, a row of sync.unsent says from when on the field is not sent. After weeks it counts as removed: what it
+ * said stays unknown, and responses without it are not partial any more.
  */
 
 export const noneUnsent: Pick<UnsentFields, 'begun' | 'ended'> = { begun: [], ended: [] }
@@ -16,8 +18,8 @@ export const noneUnsent: Pick<UnsentFields, 'begun' | 'ended'> = { begun: [], en
 /** What is known of the fields of a resource. */
 export interface KnownFields {
   readonly presence: readonly (FieldCount & { readonly at: string })[]
-  /** Fields that are not sent. */
-  readonly open: readonly FieldCount[]
+  /** Fields that are not sent, and since when. */
+  readonly open: readonly (FieldCount & { readonly from: string; readonly receivedFrom: string })[]
   /** Fields that responses lacked, not yet confirmed. */
   readonly pending: readonly string[]
 }
@@ -33,7 +35,8 @@ export async function readEvidence(
     `select ${hasClaimsSql('$2', scope === undefined ? undefined : '$3')} as "hasClaims",
             (select coalesce(jsonb_agg(jsonb_build_object('field', field, 'had', had, 'of', out_of, 'at', observed_at)), '[]')
                from sync.presence where resource = $1) as presence,
-            (select coalesce(jsonb_agg(jsonb_build_object('field', field, 'had', had, 'of', out_of)), '[]')
+            (select coalesce(jsonb_agg(jsonb_build_object('field', field, 'had', had, 'of', out_of, 'from', from_at,
+                                                           'receivedFrom', received_from)), '[]')
                from sync.unsent where resource = $1 and until_at is null) as open,
             (select coalesce(jsonb_agg(subject), '[]') from sync.claim where resource = $1 and kind = 'unsent') as pending`,
     scope === undefined ? [resource, counted] : [resource, counted, scope],
@@ -83,7 +86,7 @@ export async function judgeUnsent(
   const before = new Map(known.presence.map((one) => [one.field, one]))
   const open = new Map(known.open.map((one) => [one.field, one]))
   const lacking = counts.filter((now) => {
-    const base = open.get(now.field) ?? before.get(now.field)
+    const base = before.get(now.field) ?? open.get(now.field)
     // A list that few records lack may be empty.
     const isEmpty = now.of < FEW && resource.sent?.isList(now.field) === true
     return base !== undefined && base.of > 0 && !isEmpty && isLacking(now, base, isOneKey)
@@ -102,14 +105,16 @@ export async function judgeUnsent(
     const { confirmed } = await corroborate(sql, witness, 'unsent', claims)
     for (const { subject } of confirmed) begun.push(subject)
     await beginSpans(sql, witness, confirmed, before, scope)
-    if (!isSame) await countPresence(sql, witness, guards.accept ? counts : isBack, before, isOneKey)
+    if (guards.accept) await countPresence(sql, witness, lacking, new Map(), isOneKey)
+    if (!isSame) await countPresence(sql, witness, isBack, before, isOneKey)
   }
   const fields = lacking.map(({ field }) => field)
   if ((fields.length === 0 && ended.length + back.length === 0) || guards.accept) return undefined
   const confirmed = fields.filter((field) => open.has(field) || begun.includes(field))
   const isSure = (now: FieldCount) => !isOneKey || now.of >= FEW || open.has(now.field) || begun.includes(now.field)
   const sure = lacking.filter(isSure)
-  const named = sure.slice(0, 3)
+  const missed = sure.filter(({ field }) => !isRemoved(open.get(field), witness))
+  const named = missed.slice(0, 3)
   return {
     fields,
     dependents: dependentsOf(resource, examples, fields, witness.at.getTime()),
@@ -126,11 +131,18 @@ export async function judgeUnsent(
         ? null
         : named
             .map(({ field, had, of }) => {
-              const base = open.get(field) ?? before.get(field)
+              const base = before.get(field) ?? open.get(field)
               return `${of - had} of ${of} records lack ${field}, which ${base?.had} of ${base?.of} had`
             })
-            .join('; ') + (lacking.length > named.length ? `; and ${lacking.length - named.length} fields more` : ''),
+            .join('; ') + (missed.length > named.length ? `; and ${missed.length - named.length} fields more` : ''),
   }
+}
+
+/** Whether a field has been missing for so long, by both clocks, that the API has removed it. */
+function isRemoved(span: KnownFields['open'][number] | undefined, { at, receivedAt }: Witness): boolean {
+  if (span === undefined) return false
+  const latest = Math.min(at.getTime() - Date.parse(span.from), receivedAt.getTime() - Date.parse(span.receivedFrom))
+  return latest >= REMOVED_FIELD_TIME
 }
 
 async function endSpans(sql: Sql, { resource, at, receivedAt }: Witness, fields: readonly string[]): Promise<void> {
