@@ -138,7 +138,12 @@ export async function withDatabase<T>(
   if (isInterruptible && app.config.databaseUrl === undefined) restoreSignals?.()
   const creates = access === 'create' || access === 'migrate'
   const shares = access === 'read' ? 'reads' : 'writes'
-  const use = { creates, stopWaiting: signal, ...(alone ? {} : { shares: shares as 'reads' | 'writes' }) }
+  const use = {
+    creates,
+    stopWaiting: signal,
+    ending: signal,
+    ...(alone ? {} : { shares: shares as 'reads' | 'writes' }),
+  }
   const db = await openDatabase(app, [holds], { ...use, ...(isInterruptible ? { signal, isBrief: true } : { stays }) })
   try {
     if (access !== 'migrate') await prepare(db, app, access)

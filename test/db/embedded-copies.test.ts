@@ -125,6 +125,27 @@ describe('copies of the embedded database', () => {
     )
   })
 
+  test.each(['that is due', 'that is under way'])(
+    'a copy %s is left for the next process by one that a signal ends',
+    async (when) => {
+      const { dataDir, clock, copies, reported, write } = await place()
+      const ending = new AbortController()
+      const report = (message: string) => void reported.push(message)
+      const db = await openEmbedded(dataDir, { clock, report, ending: ending.signal })
+      await db.transaction((sql) => sql.query('create table t (a int)'))
+      if (when === 'that is under way') {
+        await clock.advance(HOUR)
+        await db.transaction((sql) => sql.query('insert into t values (1)'))
+        expect(await copies()).toContain('duplicate')
+      }
+      ending.abort()
+      await db.close()
+      expect([await copies(), reported]).toEqual([[], []])
+      await write(2)
+      expect(await copies()).toEqual([expect.stringMatching(/^000001-/)])
+    },
+  )
+
   test('are not made of a database with a damaged page, so that the good ones stay', async () => {
     const { use, write, clock, copies, folder, reported } = await place()
     await write(1)

@@ -22,6 +22,8 @@ const DAY = 24 * HOUR
 const WORTH_A_COPY = 4 * 1024 * 1024
 
 export const copiesFolder = (dataDir: string): string => join(dataDir, 'backups')
+/** An archive that is not complete yet. */
+const draftOf = (dataDir: string): string => join(copiesFolder(dataDir), 'draft')
 
 /** The copies of a data folder, the newest first. */
 export async function listCopies(dataDir: string): Promise<Copy[]> {
@@ -69,9 +71,15 @@ export async function checkpoint(session: Statements): Promise<ClusterState> {
  * Checks every page of every table and index in a folder without a writer. Maps of free and of visible space are
  * left out: Postgres makes bad ones anew; so are files that no table has, which a killed process may leave half written.
  * @returns what is wrong and where, or undefined
+ * @throws the reason of `signal`
  */
-export async function findDamage(folder: string, { relations, logEnd }: ClusterState): Promise<string | undefined> {
+export async function findDamage(
+  folder: string,
+  { relations, logEnd }: ClusterState,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    signal?.throwIfAborted()
     const path = join(entry.parentPath, entry.name)
     const name = path.slice(folder.length + 1).replaceAll('\\', '/')
     if (!entry.isFile() || !relations.has(name.replace(/\.\d+$/, ''))) continue
@@ -104,14 +112,21 @@ interface CopyOptions {
   readonly report: (message: string) => void
   /** Whether the cluster has just been made, and holds nothing but its tables. */
   readonly isFromTemplate: boolean
+  /** Aborted when the process is to end: a copy that is under way is given up, and the next process makes it. */
+  readonly ending?: AbortSignal | undefined
 }
 
 /**
  * Keeps two copies of an open cluster, the newer one at most a day old. A process that stays makes one each day, one that
- * comes and goes makes it when it ends. Transactions wait only while files are duplicated; packing runs beside them.
+ * comes and goes makes it when it ends, unless a signal ends it. Transactions wait only while files are duplicated; packing runs
+ * beside them.
  * A cluster with a damaged page is not copied, so that the copies stay good.
  */
-export async function dailyCopies(engine: Engine, dataDir: string, { clock, report, isFromTemplate }: CopyOptions) {
+export async function dailyCopies(
+  engine: Engine,
+  dataDir: string,
+  { clock, report, isFromTemplate, ending }: CopyOptions,
+) {
   const folder = join(dataDir, 'postgres')
   const openedAt = clock.now()
   const start = await writtenTo(engine)
@@ -131,7 +146,7 @@ export async function dailyCopies(engine: Engine, dataDir: string, { clock, repo
         await duplicate(folder, duplicated, now)
         return now
       })
-      packing = keep(dataDir, duplicated, state, takenAt)
+      packing = keep(dataDir, duplicated, { state, takenAt, signal: ending })
         .catch(failed)
         .finally(() => {
           packing = undefined
@@ -141,7 +156,9 @@ export async function dailyCopies(engine: Engine, dataDir: string, { clock, repo
     }
 
     async function failed(error: unknown): Promise<void> {
-      await rm(duplicated, { recursive: true, force: true }).catch(() => {})
+      for (const left of [duplicated, draftOf(dataDir)])
+        await rm(left, { recursive: true, force: true }).catch(() => {})
+      if (ending?.aborted) return
       const last = (await listCopies(dataDir))[0]?.takenAt.toISOString() ?? 'none'
       report(
         `no copy of the embedded database in ${dataDir} could be made (the last one: ${last}): ${messageOf(error)}`,
@@ -155,9 +172,10 @@ export async function dailyCopies(engine: Engine, dataDir: string, { clock, repo
       const isDue = triedAt === undefined ? isOld(openedAt, HOUR) : isOld(triedAt, DAY)
       if (isDue && !packing) await begin()
     },
-    /** Makes a copy when one is due and something was written; waits for one that is under way. */
+    /** Makes a copy when one is due and something was written; waits for one that is under way. Neither when a signal ends the process. */
     finish: async () => {
       await packing
+      if (ending?.aborted) return
       const isDue = triedAt === undefined || isOld(triedAt, DAY)
       // A failed engine has no answer any more; the next process checks what is on the disk.
       const now = isDue ? await writtenTo(engine).catch(() => start) : start
@@ -179,15 +197,19 @@ async function writtenTo(engine: Engine): Promise<{ transaction: string; log: nu
   return row
 }
 
-/** Makes the archive of a duplicate and deletes the copies that are too many. */
-async function keep(dataDir: string, duplicated: string, state: ClusterState, takenAt: Date): Promise<void> {
-  const damage = await findDamage(duplicated, state)
+/** Makes the archive of a duplicate and deletes the copies that are too many. @throws the reason of `signal` */
+async function keep(
+  dataDir: string,
+  duplicated: string,
+  { state, takenAt, signal }: { state: ClusterState; takenAt: Date; signal: AbortSignal | undefined },
+): Promise<void> {
+  const damage = await findDamage(duplicated, state, signal)
   if (damage) throw new Error(`the database is damaged, ${damage}`)
   const number = ((await listCopies(dataDir))[0]?.number ?? 0) + 1
   const name = `${String(number).padStart(6, '0')}-${inName(takenAt)}.tar.gz`
   const folder = copiesFolder(dataDir)
-  const draft = join(folder, 'draft')
-  await pack(duplicated, draft)
+  const draft = draftOf(dataDir)
+  await pack(duplicated, draft, { signal })
   await rename(draft, join(folder, name))
   await syncNames(folder)
   await rm(duplicated, { recursive: true, force: true })

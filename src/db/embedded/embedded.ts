@@ -52,7 +52,7 @@ export interface EmbeddedOptions {
    * end in time. Right for a process that stays; one that comes and goes starts sooner without.
    */
   readonly thread?: URL | undefined
-  /** Aborted when the process is to end: housekeeping that is due then is left for the next one. */
+  /** Aborted when the process is to end: housekeeping and copies that are due then are left for the next one. */
   readonly ending?: AbortSignal | undefined
 }
 
@@ -79,7 +79,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions): P
     if (readOnly && engine instanceof ThreadEngine) await engine.bind()
     if (readOnly && engine instanceof PGlite) await bindToReader(engine)
     const copies =
-      durable && !readOnly ? await dailyCopies(engine, dataDir, { clock, report, isFromTemplate }) : undefined
+      durable && !readOnly ? await dailyCopies(engine, dataDir, { clock, report, isFromTemplate, ending }) : undefined
     return databaseOf(engine, dataDir, unlock, { copies, ending })
   } catch (error) {
     await unlock()

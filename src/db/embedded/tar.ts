@@ -28,9 +28,9 @@ export class DamagedArchive extends Error {}
 export async function pack(
   folder: string,
   archive: string,
-  compress: Transform = createGzip({ level: 1 }),
+  { compress = createGzip({ level: 1 }), signal }: { compress?: Transform; signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
-  await pipeline(blocks(folder), compress, createWriteStream(archive, { mode: MODE.file }))
+  await pipeline(blocks(folder), compress, createWriteStream(archive, { mode: MODE.file }), { signal })
   await syncFile(archive)
 }
 

@@ -55,7 +55,7 @@ export async function makeTemplate(folder: string, installed: Installed, clock: 
     await db.close()
     await shrink(join(draft, 'postgres'))
     const compress = createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
-    await pack(join(draft, 'postgres'), files(draft).archive, compress)
+    await pack(join(draft, 'postgres'), files(draft).archive, { compress })
     const sha256 = hash('sha256', await readFile(files(draft).archive))
     await writeFile(files(draft).label, JSON.stringify({ madeFor: await dependencies(installed), sha256 }))
     // It may be installed by one user and run by another.
