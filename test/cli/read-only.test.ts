@@ -41,6 +41,7 @@ async function expectReadable(environment: Environment, reason: RegExp): Promise
     ['backfill', 'guilds', '--dry-run'],
     ['backfill', 'guilds', '--dry-run', '--only', guildId('a')],
     ['backfill', 'items', '--dry-run'],
+    ['move', '--to', `${environment.WYNNSYNC_DATA_DIR}/moved`, '--dry-run'],
   ]
   for (const args of commands) {
     const { code, out, err } = await runInside(args, environment)

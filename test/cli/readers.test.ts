@@ -28,6 +28,7 @@ const readers = [
   ['serve', '--port', '0'],
   ['mcp'],
   ['lake', 'export', './lake'],
+  ['move', '--to', './moved', '--dry-run'],
 ]
 /** They change what is there, and make nothing that is not. */
 const editors = [

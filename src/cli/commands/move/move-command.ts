@@ -55,7 +55,8 @@ export async function moveCommand(context: Context, flags: MoveFlags): Promise<n
         await other.close()
       }
     },
-    { access: 'change', alone: true },
+    // A plan reads, also what `start` writes meanwhile.
+    dryRun ? {} : { access: 'change', alone: true },
   )
 }
 
@@ -127,7 +128,8 @@ async function showPlan(
       ['table', 'rows', 'bytes'],
       sizes.filter((table) => table.rows > 0),
     )}
-${rows.toLocaleString('en-US')} rows, ${bytesText(bytes)}, at most about ${durationText(60 * minutes)}: ${source.place} -> ${place}${resumes ? ' (goes on where an earlier call ended)' : ''}
+${rows.toLocaleString('en-US')} rows, ${bytesText(bytes)}: ${source.place} -> ${place}${resumes ? ' (goes on where an earlier call ended)' : ''}
+${merge ? `Of these --merge takes what ${place} has not and did not observe itself` : `It takes about ${durationText(60 * minutes)}`}
 `
     writeResult(context, { source: source.place, target: place, tables: sizes, rows, bytes, minutes, resumes }, text)
     return exitCode.done
