@@ -34,6 +34,10 @@ describe('wynnsync init', () => {
     expect((await runProgram(['init', '--yes'], {}, folder)).err).toContain(
       '/.env is written, for your eyes only (no new settings)',
     )
+    const ofShell = { WYNNSYNC_PRIVACY: 'delete', WYNNSYNC_LOG_LEVEL: 'info', WYNNSYNC_CLOCK: '' }
+    expect((await runProgram(['init', '--yes'], ofShell, folder)).err).toMatch(
+      /^Set in this environment only, and not in \S+\.env: WYNNSYNC_PRIVACY; a service or crontab has none of it/m,
+    )
     const unit = await runProgram(['init', '--yes', '--systemd', '--json'], {}, folder)
     const document = jsonSchemas.init.parse(JSON.parse(unit.out))
     expect(document.run).toContain(`\nExecStart=${process.execPath} ${mainFile} start\n`)

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { readConfig, settingsInUse } from '../../../base/config.ts'
-import { setInEnvFile } from '../../../base/env-file.ts'
+import { readEnvFile, setInEnvFile } from '../../../base/env-file.ts'
 import { UsageError } from '../../../base/errors.ts'
 import { visibleLine } from '../../../base/terminal-text.ts'
 import { type Questions, questionsOn } from '../../ask.ts'
@@ -50,10 +50,23 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
     context.err.write(
       `${visibleLine(file)} is written, for your eyes only (${written.join(', ') || 'no new settings'})\n\n`,
     )
+    const absent = namesOutside(file, context)
+    if (absent.length > 0)
+      context.err.write(
+        `Set in this environment only, and not in ${visibleLine(file)}: ${absent.join(', ')}; a service or crontab has none of it until it is in the file\n\n`,
+      )
     context.err.write(`${findingsText(findings)}\nTo run it:\n\n`)
   }
   writeResult(context, { file, written, way, run, findings: findings.map(publicFinding) }, run)
   return exitCodeOfFindings(findings)
+}
+
+/** The settings of the environment that the file lacks: what runs from elsewhere does not have them. */
+function namesOutside(file: string, { flags }: Context): string[] {
+  const { values } = readEnvFile(file, () => false)
+  return settingsInUse(flags).flatMap(({ name, source }) =>
+    source === 'environment' && (values[name] ?? values[name.toLowerCase()]) === undefined ? [name] : [],
+  )
 }
 
 /** Without questions: the place that the flags name; everything else stays as it is set. */
