@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vites
 import { recorded } from '../../src/analytics/catalogue.ts'
 import { createReadApi, type Questions, ReadApiError, type TerritoryCaptureRow } from '../../src/api/index.ts'
 import { questionNames } from '../../src/api/read/questions.ts'
+import { virtualClock } from '../../src/base/clock.ts'
 import { addWebKey } from '../../src/web/http/key-store.ts'
 import { buildProgram } from '../support/cli.ts'
 import { guildId } from '../support/guild-answers.ts'
@@ -160,6 +161,28 @@ describe.each(kindsOfPart)('the client of the read API on the %s database', (kin
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [file, url, 'Oak'])
     expect([stderr, stdout]).toEqual(['', expect.stringMatching(/^Oak .*\n/)])
   })
+})
+
+test.each([
+  [503, '5', 5000],
+  [503, '0', 1000],
+  [503, undefined, 1000],
+  [429, '86400', 60_000],
+  [400, '5', 0],
+])('after %i with Retry-After %s the next request waits %i ms', async (status, retryAfter, wait) => {
+  const server = createServer((_, response) => {
+    response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end()
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  const clock = virtualClock(0, { auto: true })
+  const api = createReadApi({ url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, clock })
+  for (const sentAt of [0, wait, 2 * wait]) {
+    await expect(api.world().page()).rejects.toMatchObject({ status })
+    expect(clock.now()).toBe(sentAt)
+  }
+  await expect(api.world({}, { signal: AbortSignal.abort(new Error('enough')) }).page()).rejects.toThrow('enough')
 })
 
 test('a proxy that answers in place of the read API is an error with its status', async () => {

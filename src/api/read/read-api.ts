@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../../base/clock.ts'
 import { parseJson } from '../schemas/form/bodies.ts'
 import { type Questions, questionNames } from './questions.ts'
 import { ReadApiError } from './read-error.ts'
@@ -9,25 +10,45 @@ export interface ReadApiOptions {
   readonly url: string
   /** A key of `wynnsync web-key add`, for a limit of its own. */
   readonly key?: string | undefined
+  /** Time of waits (default the machine's). */
+  readonly clock?: Clock | undefined
 }
+
+/** Waits after a refusal, ms: a loop that asks again at once must not spin, nor an odd header stop a client for long. */
+const WAIT = { shortest: 1000, longest: 60_000 } as const
 
 /** Arguments by name. */
 type Given = Readonly<Record<string, unknown>>
 
 /**
- * The client of the read API, with a function for every question. It sends each request once; what was refused for now says in
- * `retryAfter` how long to wait.
+ * The client of the read API, with a function for every question. It sends each request once. After a refusal for now (429, 503)
+ * the next requests wait as long as `retryAfter` says, a second at least and a minute at most.
  * @throws TypeError when the URL cannot be read
  */
-export function createReadApi({ url, key }: ReadApiOptions): Questions {
+export function createReadApi({ url, key, clock = systemClock }: ReadApiOptions): Questions {
   const base = `${new URL(url).href.replace(/[?#].*/, '').replace(/\/+$/, '')}/api/v1/`
   const headers = { accept: 'application/json', ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) }
+  let closedUntil = 0
+  const request = async (address: URL, signal: AbortSignal | undefined) => {
+    while (closedUntil > clock.now()) await clock.sleep(closedUntil - clock.now(), signal)
+    return await pageAt(address, headers, signal).catch((error: unknown) => {
+      const wait = waitAfter(error)
+      if (wait !== undefined) closedUntil = clock.now() + wait
+      throw error
+    })
+  }
   const ask =
     (name: string) =>
     (given: Given = {}, { signal }: ReadOptions = {}): Rows<unknown> =>
-      rowsBy((cursor) => request(addressOf(base + name, given, cursor), headers, signal))
+      rowsBy((cursor) => request(addressOf(base + name, given, cursor), signal))
   const functions = Object.entries<string>(questionNames).map(([called, name]) => [called, ask(name)])
   return Object.fromEntries(functions) as Questions
+}
+
+/** How long no request is to be sent, ms; undefined when the failure is no refusal for now. */
+function waitAfter(error: unknown): number | undefined {
+  if (!(error instanceof ReadApiError) || (error.status !== 429 && error.status !== 503)) return undefined
+  return Math.min(WAIT.longest, Math.max(WAIT.shortest, 1000 * (error.retryAfter ?? 0)))
 }
 
 /** Rows by what requests a page of them. */
@@ -57,7 +78,7 @@ function addressOf(path: string, given: Given, cursor: string | undefined): URL 
 }
 
 /** @throws ReadApiError when there are no rows in the response; what `fetch` throws when there is no response */
-async function request(
+async function pageAt(
   address: URL,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal | undefined,
