@@ -57,7 +57,9 @@ export const topics: readonly Topic[] = [
   { number: '19', title: 'Who was first when?', names: ['leaderboard_at', 'leaderboard_history'] },
   { number: '20', title: 'What was published, edited, removed?', names: ['news'] },
   { number: '21', title: 'How much did something gain?', names: ['gained'] },
+  { number: '22', title: 'Who gained most?', names: ['top_gained'] },
   { number: '23', title: 'How did a counter develop?', names: ['timeline'] },
+  { number: '24', title: 'Which day was the best; who was first to?', names: ['best', 'first_to'] },
   { number: '25', title: 'What counters are there?', names: ['counter'] },
   { number: '27', title: 'Where does an item drop; what is in a set?', names: ['item_drop_place', 'item_set'] },
   {

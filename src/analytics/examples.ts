@@ -18,7 +18,7 @@ export async function exampleValues(sql: Sql): Promise<ExampleValues> {
        left join (select territory, guild_uuid, guild_prefix from analytics.territory
                    order by guild_uuid is null, territory collate "C" limit 1) held on true`,
   )
-  return { ...found, kind: 'guild', counter: 'wars', resource: 'territories', step: '1 day' }
+  return { ...found, kind: 'guild', counter: 'wars', value: '1', resource: 'territories', step: '1 day' }
 }
 
 /** The question as it can be asked in one line of a shell; what the database has none of is a placeholder. */

@@ -23,6 +23,7 @@ const given: Readonly<Record<string, string>> = {
     counter: 'wars',
     entity_name: guildId('a'),
     what: 'guild',
+    value: '1',
     owner: guildId('a'),
     part: guildId('a'),
   },

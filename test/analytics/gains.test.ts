@@ -17,6 +17,8 @@ const other = '11111111-0000-4000-8000-000000000002'
 const times = (from: string, count: number) =>
   Array.from({ length: count }, (_, nth) => timeOf(new Date(instantOf(from) + nth * 600_000)))
 
+const instantOfDay = (day: string) => new Date(`${day}T00:00:00Z`)
+
 describe.each(kindsOfPart)('on the %s database', (kind) => {
   const world = worldOf(kind)
   const instant = (at: string) => new Date(instantOf(at)).toISOString()
@@ -93,6 +95,69 @@ describe.each(kindsOfPart)('on the %s database', (kind) => {
       await syncGuild(world, guildBody('a', { 1: { rank: 'owner' } }, { wars: 40 }), '15:30')
       expect(await gained('guild', 'wars', guild, '14:25', '15:30')).toEqual([[9, 9, 'exact', 0.54]])
       expect(await gained('guild', 'wars', guild, '15:02', '15:30')).toEqual([[0, 6, 'at_least', 0]])
+    })
+
+    test('has a best day, week and month, by what is certain', async () => {
+      // The first day ends in a gap, and begins before the first response.
+      expect(await world.db.values(`select * from analytics.best('guild', 'wars', 'aaa')`)).toEqual([
+        ['day', instantOfDay('2026-06-01'), 24, 'at_least', null],
+        ['week', instantOfDay('2026-06-01'), 24, 'at_least', null],
+        ['month', instantOfDay('2026-06-01'), 24, 'at_least', null],
+      ])
+      await syncGuild(world, guildBody('a', { 1: { rank: 'owner' } }, { wars: 40 }), '02 23:50')
+      await syncGuild(world, guildBody('a', { 1: { rank: 'owner' } }, { wars: 41 }), '03 00:00')
+      await syncGuild(world, guildBody('a', { 1: { rank: 'owner' } }, { wars: 71 }), '03 00:10')
+      await syncGuild(world, guildBody('a', { 1: { rank: 'owner' } }, { wars: 72 }), '04 00:00')
+      expect(
+        await world.db.values(`select period, from_time, gained, quality from analytics.best('guild', 'wars', 'aaa')`),
+      ).toEqual([
+        ['day', instantOfDay('2026-06-03'), 31, 'exact'],
+        ['week', instantOfDay('2026-06-01'), 62, 'at_least'],
+        ['month', instantOfDay('2026-06-01'), 62, 'at_least'],
+      ])
+    })
+
+    test('is among others in the order of what is certain', async () => {
+      for (const [nth, at] of times('10:00', 4).entries()) {
+        await syncGuild(world, guildBody('b', { 1: { rank: 'owner' } }, { wars: 3 * nth }), at)
+        await syncGuild(world, guildBody('c', { 1: { rank: 'owner' } }, { wars: 100 }), at)
+      }
+      const top = async (from: string, to: string, n: number) =>
+        await world.db.values(
+          `select place, name, gained, quality, at_most from analytics.top_gained('guild', 'wars', $1, $2, $3)`,
+          [instant(from), instant(to), n],
+        )
+      expect(await top('10:05', '10:25', 10)).toEqual([
+        [1, 'Guild b', 6, 'exact', 6],
+        [2, 'Guild a', 2, 'exact', 2],
+      ])
+      expect(await top('10:05', '10:25', 1)).toEqual([[1, 'Guild b', 6, 'exact', 6]])
+      expect(await top('10:05', '14:35', 1_000_000_000)).toEqual([
+        [1, 'Guild a', 21, 'exact', 21],
+        [2, 'Guild b', 6, 'at_least', null],
+      ])
+      expect(await top('10:05', '14:35', 0)).toEqual([])
+      expect(await refusal(`top_gained('guild', 'warz', '2026-06-01', '2026-06-02', 5)`)).toMatch(/^22023 no counter/)
+    })
+
+    test('was the first to reach a number after the last response that shows less', async () => {
+      await syncGuild(world, guildBody('b', { 1: { rank: 'owner' } }, { wars: 30 }), '15:10')
+      await syncGuild(world, guildBody('c', { 1: { rank: 'owner' } }, { wars: 5 }), '15:10')
+      await syncGuild(world, guildBody('c', { 1: { rank: 'owner' } }, { wars: null }), '15:20')
+      await syncGuild(world, guildBody('c', { 1: { rank: 'owner' } }, { wars: 31 }), '15:30')
+      const first = async (value: number, n: number) =>
+        await world.db.values(
+          `select place, name, to_char(at at time zone 'UTC', 'HH24:MI'), to_char(not_before at time zone 'UTC', 'HH24:MI')
+             from analytics.first_to('guild', 'wars', $1, $2)`,
+          [value, n],
+        )
+      expect(await first(20, 9)).toEqual([
+        [1, 'Guild a', '14:00', '11:00'],
+        [2, 'Guild b', '15:10', null],
+        [3, 'Guild c', '15:30', '15:10'],
+      ])
+      expect(await first(10, 1)).toEqual([[1, 'Guild a', '10:00', null]])
+      expect(await first(1000, 9)).toEqual([])
     })
 
     test('is asked with a kind, a counter and a name that there are; else it is said what there is', async () => {

@@ -25,6 +25,7 @@ const values: Readonly<Record<string, string>> = {
   'timestamp with time zone': '2026-06-01T00:00:00Z',
   interval: '1 hour',
   integer: '1',
+  numeric: '1',
   jsonb: '1',
   boolean: 'true',
   'double precision': '1',

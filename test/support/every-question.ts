@@ -51,7 +51,15 @@ export async function givenOf(db: Database, from: Date, to: Date): Promise<Given
   const player = await most('player_uuid', 'game.player_listing')
   return {
     ...{ guild, player, entity: guild, resource: 'territories', kind: 'guild', counter: 'wars', rank: 'chief' },
-    ...{ entity_name: guild, what: 'guild', owner: guild, part: guild, key: guild, sample_table: 'game.guild_sample' },
+    ...{
+      entity_name: guild,
+      what: 'guild',
+      value: '1',
+      owner: guild,
+      part: guild,
+      key: guild,
+      sample_table: 'game.guild_sample',
+    },
     ...{
       begins: `{${from.toISOString()}}`,
       ends: `{${to.toISOString()}}`,

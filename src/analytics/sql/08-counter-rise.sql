@@ -323,3 +323,7 @@ begin atomic
 end;
 comment on function analytics.members_between(uuid, timestamptz, timestamptz) is
 'Who was a member of a guild at some time from from_time to to_time, with the last name and rank then, and whether any response about the guild lies in that time.';
+
+-- Those of former versions had other arguments.
+drop function if exists analytics.counter_border(uuid, text, timestamptz);
+drop function if exists analytics.counter_unsent(text);

@@ -43,7 +43,10 @@ export const questionNames = {
   leaderboardHistory: 'leaderboard_history',
   news: 'news',
   gained: 'gained',
+  topGained: 'top_gained',
   timeline: 'timeline',
+  best: 'best',
+  firstTo: 'first_to',
   counter: 'counter',
   itemDropPlace: 'item_drop_place',
   itemSet: 'item_set',
@@ -104,9 +107,10 @@ interface Arguments {
   readonly entity: string
   readonly kind: string
   readonly entity_name: string
+  readonly n: number
+  readonly value: number
   readonly near_x: number
   readonly near_z: number
-  readonly n: number
   readonly from_territory: string
   readonly to_territory: string
   readonly name: string
@@ -864,6 +868,24 @@ export type GainedRow = Row<{
   readonly coverage: number
 }>
 
+export type TopGainedArguments = Given<Arguments, 'kind' | 'counter', 'from_time' | 'to_time' | 'n'>
+export type TopGainedRow = Row<{
+  /** The place, 1 for the first; NULL when it is on none. */
+  readonly place: number
+  /** Uuid of the guild or player; of a character player/character. */
+  readonly entity: string
+  /** The latest name. */
+  readonly name: string
+  /** By how much the counter rose, in its own unit; NULL when unknown. */
+  readonly gained: number
+  /** exact, at_least, clamped, reset or unknown: see above. */
+  readonly quality: string
+  /** The share of that time for which responses speak, 0 .. 1; NULL where none was expected. */
+  readonly coverage: number
+  /** The most that it can be, where that can be known. */
+  readonly at_most: number
+}>
+
 export type TimelineArguments = Given<Arguments, 'kind' | 'counter' | 'entity' | 'step', 'from_time' | 'to_time'>
 export type TimelineRow = Row<{
   /** The instant, UTC: the beginning of the step, or when it changed. */
@@ -878,6 +900,34 @@ export type TimelineRow = Row<{
   readonly coverage: number
   /** The most that it can be, where that can be known. */
   readonly at_most: number
+}>
+
+export type BestArguments = Given<Arguments, 'kind' | 'counter' | 'entity', never>
+export type BestRow = Row<{
+  /** day, week or month. */
+  readonly period: string
+  /** When that day, week or month began, UTC; NULL when nothing is known. */
+  readonly from_time: Instant
+  /** By how much the counter rose, in its own unit; NULL when unknown. */
+  readonly gained: number
+  /** exact, at_least, clamped, reset or unknown: see above. */
+  readonly quality: string
+  /** The most that it can be, where that can be known. */
+  readonly at_most: number
+}>
+
+export type FirstToArguments = Given<Arguments, 'kind' | 'counter' | 'value', 'n'>
+export type FirstToRow = Row<{
+  /** The place, 1 for the first; NULL when it is on none. */
+  readonly place: number
+  /** Uuid of the guild or player; of a character player/character. */
+  readonly entity: string
+  /** The latest name. */
+  readonly name: string
+  /** The first response that showed so much, UTC. */
+  readonly at: Instant
+  /** The last response that showed less, UTC; NULL where none did. */
+  readonly not_before: Instant
 }>
 
 interface CounterColumns {
@@ -1335,8 +1385,14 @@ export interface Questions {
   readonly news: AskAny<NewsArguments, NewsRow>
   /** How much a counter of one guild, player or character rose in [from_time, to_time). quality: exact (responses as close as usual lie around both borders; a rise is dated by the response that shows it); at_least (they do not: only what is certainly within counts, and at_most is the most it can be, where that can be known); clamped (the counter dipped or jumped and came back within a week: not counted twice); reset (it fell for good: counted anew from there); unknown (no response in that time shows it, or it is hidden or was not sent; gained is NULL). Of a number that goes up and down, such as online, it is the difference, which may be negative. coverage: the share of the time in which responses lie as close as usual, as far as the ledger reaches. Arguments: kind, such as guild; counter, as in analytics.counter; entity_name, a uuid or name, of characters and professions player/character with the uuid, nickname or class of the character; from_time; to_time. */
   readonly gained: Ask<GainedArguments, GainedRow>
+  /** Who gained most of a counter in [from_time, to_time), by what is certain: quality, coverage and at_most as in analytics.gained. Where responses lie far apart, another one with less can have gained more. They are found among the 4 n + 40 who can have gained most. Arguments: kind, such as guild; counter, as in analytics.counter; from_time; to_time; n, how many (10 when left out, 1000 at most). */
+  readonly topGained: Ask<TopGainedArguments, TopGainedRow>
   /** How a counter of one guild, player or character developed: what it was when each step of [from_time, to_time) began (NULL where no response lies close before), and how much it rose in it, as analytics.gained says it. Arguments: kind, such as guild; counter, as in analytics.counter; entity, a uuid or name, of characters and professions player/character; from_time; to_time; step, of at least a minute. */
   readonly timeline: Ask<TimelineArguments, TimelineRow>
+  /** In which day, week (from Monday) and month (UTC) a counter of one guild, player or character rose most, as far as that is certain; the first of equal ones. What happened in a gap across days is in none of them. quality and at_most as in analytics.gained. Arguments: kind, such as guild; counter, as in analytics.counter; entity, a uuid or name, of characters and professions player/character. */
+  readonly best: Ask<BestArguments, BestRow>
+  /** Who was first seen with at least so much of a counter. at: the first response that shows it; not_before: the last one before that, which did not show it yet; NULL where the first response ever shows it, so that it is not known since when. Of two whose times overlap, who was first is not known. Arguments: kind, such as guild; counter, as in analytics.counter; value; n, how many (10 when left out, 1000 at most). */
+  readonly firstTo: Ask<FirstToArguments, FirstToRow>
   /** Every number over time that can be asked for gains: by analytics.gained, top_gained, timeline, best and first_to. Of counters that are named by the API, those that the guilds and players with the latest responses have. */
   readonly counter: AskAny<CounterArguments, CounterRow>
   /** Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. */
