@@ -369,7 +369,7 @@ export const news = analytics
 /** Every number over time that can be asked for gains: by analytics.gained, top_gained, timeline, best and first_to. Of counters that are named by the API, those that the guilds and players with the latest responses have. */
 export const counter = analytics
   .view('counter', {
-    /** What has it: guild, player, character or profession. */
+    /** What has it: guild, member, player, character or profession. */
     kind: text('kind'),
     /** Its name: a column of game.guild_sample, a path in the API with dots, or a profession. */
     counter: text('counter'),

@@ -97,6 +97,44 @@ describe.each(kindsOfPart)('on the %s database', (kind) => {
       expect(await gained('guild', 'wars', guild, '15:02', '15:30')).toEqual([[0, 6, 'at_least', 0]])
     })
 
+    test('has members with gains of their own, as member_counter says them', async () => {
+      for (const [nth, at] of times('02 10:00', 7).entries()) {
+        const members = {
+          1: { rank: 'owner', contributed: 100 + nth * 10, globalData: { wars: nth } },
+          // Joins while it is watched, so that all of it is of then on.
+          ...(nth < 2 ? {} : { 2: { joined: '02 10:15', contributed: nth * 5, globalData: { wars: 50 } } }),
+        }
+        await syncGuild(world, guildBody('a', members), at)
+      }
+      const own = async (counter: string, player: string) =>
+        await gained('member', counter, `aaa/${player}`, '02 10:05', '02 10:45')
+      expect(await own('contributed', 'Player1')).toEqual([[40, 40, 'exact', 1]])
+      // No response shows a member before joining.
+      expect(await own('contributed', playerId(2))).toEqual([[20, 20, 'exact', 0.63]])
+      expect(await own('wars', 'player1')).toEqual([[4, 4, 'exact', 1]])
+      for (const counter of ['contributed', 'wars'])
+        for (const number of [1, 2]) {
+          const [said] = await world.db.values(
+            `select delta, at_most, quality from analytics.member_counter($1, $2, $3, $4) where player_uuid = $5`,
+            [guild, counter, instant('02 10:05'), instant('02 10:45'), playerId(number)],
+          )
+          expect((await own(counter, playerId(number)))[0]?.slice(0, 3)).toEqual(said)
+        }
+      const top = await world.db.values(
+        `select place, entity, name, gained, quality from analytics.top_gained('member', 'contributed', $1, $2)`,
+        [instant('02 10:05'), instant('02 10:45')],
+      )
+      expect(top).toEqual([
+        [1, `${guild}/${one}`, 'Player1', 40, 'exact'],
+        [2, `${guild}/${playerId(2)}`, 'Player2', 20, 'exact'],
+      ])
+      const steps = await world.db.values(
+        `select gained, quality from analytics.timeline('member', 'contributed', $1, $2, $3, '20 minutes')`,
+        [`${guild}/${one}`, instant('02 10:00'), instant('02 11:00')],
+      )
+      expect(steps).toEqual(Array(3).fill([20, 'exact']))
+    })
+
     test('has a best day, week and month, by what is certain', async () => {
       // The first day ends in a gap, and begins before the first response.
       expect(await world.db.values(`select * from analytics.best('guild', 'wars', 'aaa')`)).toEqual([

@@ -53,7 +53,7 @@ comment on function analytics.counter_rises(timestamptz[], double precision[], d
 'By how much each sample of a counter is above the ones before it, each rise once. quality: clamped (a dip or a jump that came back), reset (it began again), else exact. Arguments: times of the samples, in order; their numbers; highest_before, the highest number before them; is_whole: the counter began at 0.';
 
 -- What counters of members rose by, robust to all that counters do besides rising.
-create or replace function analytics.member_rise(guild uuid, counter text, from_time timestamptz, to_time timestamptz, is_since_joining boolean)
+create or replace function analytics.member_rise(guild uuid, counter text, from_time timestamptz, to_time timestamptz, is_since_joining boolean, player uuid)
 returns table (player_uuid uuid, gained double precision, at_most double precision, quality text)
 language sql stable parallel safe
 begin atomic
@@ -69,7 +69,8 @@ begin atomic
     select version.player_uuid, version.joined, version.valid_from, version.valid_until
       from (select member.*, bool_or(member.valid_from <= to_time and member.valid_until > from_time)
                                over (partition by member.player_uuid, member.joined) as is_touched
-              from game.guild_member member where member.guild_uuid = guild) version
+              from game.guild_member member
+             where member.guild_uuid = guild and (player is null or member.player_uuid = player)) version
      where version.is_touched
   ), tier as (
     -- Where counters fell is materialized, except for the last hours.
@@ -304,8 +305,8 @@ begin atomic
               when bool_or(shown.quality = 'clamped') then 'clamped' else 'exact' end
     from shown group by shown.player_uuid;
 end;
-comment on function analytics.member_rise(uuid, text, timestamptz, timestamptz, boolean) is
-'By how much a counter of each member of a guild rose in [from_time, to_time), at least and at most, and how sure that is: the basis of analytics.member_contribution and analytics.member_counter. NULL where no response in that time shows the counter. is_since_joining: the counter begins at 0 when a member joins.';
+comment on function analytics.member_rise(uuid, text, timestamptz, timestamptz, boolean, uuid) is
+'By how much a counter of each member of a guild rose in [from_time, to_time), at least and at most, and how sure that is: the basis of analytics.member_contribution and analytics.member_counter. NULL where no response in that time shows the counter. is_since_joining: the counter begins at 0 when a member joins; player: of that one alone, NULL for all.';
 
 create or replace function analytics.members_between(guild uuid, from_time timestamptz, to_time timestamptz)
 returns table (player_uuid uuid, username text, rank text, is_answered boolean)

@@ -5,7 +5,7 @@ begin atomic
   select member.player_uuid, member.username, known.delta, case when known.delta is null then 'unknown' else rise.quality end,
          case when known.delta is not null then rise.at_most end
     from analytics.members_between(guild, from_time, to_time) member
-    left join analytics.member_rise(guild, counter, from_time, to_time, counter = 'contributed') rise
+    left join analytics.member_rise(guild, counter, from_time, to_time, counter = 'contributed', null) rise
            on rise.player_uuid = member.player_uuid
    cross join (select analytics.member_field_unsent(counter, from_time, to_time)) lacking(part)
    -- A member who hides a counter has no samples of it, or only ones that are to be removed, which is not zero.
@@ -24,3 +24,6 @@ begin atomic
 end;
 comment on function analytics.member_counter(uuid, text, timestamptz, timestamptz) is
 'By how much a counter of each member of a guild rose in [from_time, to_time), while a member. quality: exact (responses as close as usual lie around both borders; a rise is dated by the response that shows it); at_least (they do not, or what came before the first response with the member is not known: only what is certainly within counts, and at_most is the most it can be, where that can be known); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there); unknown (no response in that time shows it, or the member hides the counter, or the API did not send it; delta is NULL). Arguments: guild, its uuid; counter, such as wars, guildRaids.total, raids.total or contributed; from_time; to_time.';
+
+-- The functions of an older version, replaced above, depend on it.
+drop function if exists analytics.member_rise(uuid, text, timestamptz, timestamptz, boolean);

@@ -2,7 +2,7 @@ create or replace function analytics.counter_kind()
 returns table (kind text, resource text, sample_table text)
 language sql immutable parallel safe
 begin atomic
-  values ('guild', 'guilds', 'game.guild_sample'), ('player', 'players', 'game.player_counter'),
+  values ('guild', 'guilds', 'game.guild_sample'), ('member', 'guilds', 'game.member_counter'), ('player', 'players', 'game.player_counter'),
          ('character', 'players', 'game.character_counter'), ('profession', 'players', 'game.character_profession');
 end;
 comment on function analytics.counter_kind() is

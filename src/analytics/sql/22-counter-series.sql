@@ -67,11 +67,28 @@ end;
 comment on function analytics.profession_series(uuid, uuid, text, timestamptz, timestamptz) is
 'The level of a character in a profession in (from_time, to_time], and the last one before. Arguments: owner, the player; part, the character; counter, the profession, or with .xpPercent the way to its next level; from_time; to_time.';
 
+create or replace function analytics.member_series(owner uuid, part uuid, counter text, from_time timestamptz, to_time timestamptz)
+returns table (observed_at timestamptz, value double precision)
+language sql stable parallel safe set jit = off
+begin atomic
+  (select one.observed_at, one.value from analytics.member_counter_sample one
+    where one.guild_uuid = owner and one.counter = member_series.counter and one.player_uuid = part and one.observed_at <= from_time
+    order by one.observed_at desc limit 1)
+   union all
+  select one.observed_at, one.value from analytics.member_counter_sample one
+   where one.guild_uuid = owner and one.counter = member_series.counter and one.player_uuid = part
+     and one.observed_at > from_time and one.observed_at <= to_time;
+end;
+comment on function analytics.member_series(uuid, uuid, text, timestamptz, timestamptz) is
+'A counter of a member of a guild in (from_time, to_time], and the last one before. Arguments: owner, the guild; part, the player; counter, by its path in the record; from_time; to_time.';
+
 create or replace function analytics.counter_series(kind text, owner uuid, part uuid, counter text, from_time timestamptz, to_time timestamptz)
 returns table (observed_at timestamptz, value double precision)
 language sql stable parallel safe
 begin atomic
   select one.observed_at, one.value from analytics.guild_series(owner, counter, from_time, to_time) one where kind = 'guild'
+   union all
+  select one.observed_at, one.value from analytics.member_series(owner, part, counter, from_time, to_time) one where kind = 'member'
    union all
   select one.observed_at, one.value from analytics.player_series(owner, counter, from_time, to_time) one where kind = 'player'
    union all

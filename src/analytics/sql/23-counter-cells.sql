@@ -1,3 +1,15 @@
+-- Members come and go, and what they contributed counts from when they joined.
+create or replace function analytics.member_cells(guild uuid, player uuid, counter text, begins timestamptz[], ends timestamptz[])
+returns table (nth bigint, gained double precision, at_most double precision, quality text)
+language sql stable parallel safe set jit = off
+begin atomic
+  select cell.nth, risen.gained, risen.at_most, risen.quality
+    from unnest(begins, ends) with ordinality as cell(begins, ends, nth)
+   cross join lateral analytics.member_rise(guild, counter, cell.begins, cell.ends, counter = 'contributed', player) risen;
+end;
+comment on function analytics.member_cells(uuid, uuid, text, timestamptz[], timestamptz[]) is
+'What analytics.member_rise says of one member and each cell [begins, ends). Arguments: guild; player; counter; begins and ends of the cells.';
+
 -- The one way in which rises of a counter are made: of each cell [begins, ends), at least and at most, and how sure that is.
 create or replace function analytics.counter_cells(kind text, owner uuid, part uuid, counter text, begins timestamptz[], ends timestamptz[])
 returns table (nth bigint, value double precision, gained double precision, at_most double precision, quality text, coverage real)
@@ -108,8 +120,13 @@ begin atomic
                          and extract(epoch from coalesce(watched.next_at, watched.at) - watched.shown_at) <= usual.seconds
                     then extract(epoch from watched.at - watched.shown_at) else 0 end as seconds
       from watched cross join usual where watched.is_asked
+  ), own as materialized (
+    -- What a member hides is in no series.
+    select one.nth, one.gained, one.at_most, one.quality
+      from analytics.member_cells(counter_cells.owner, counter_cells.part, counter, begins, ends) one
+     where counter_cells.kind = 'member' and exists (select from known)
   ), risen as (
-    select cell.nth, begun.is_watched and ended.is_watched and cell.begins <= cell.ends as is_sure, about.is_level,
+    select cell.nth, begun.after_at <= cell.ends as is_shown, begun.is_watched and ended.is_watched and cell.begins <= cell.ends as is_sure, about.is_level,
            case when begun.is_watched then at_begin.value end as value,
            at_end.gained - at_begin.gained as shown, at_end.resets - at_begin.resets as resets, at_end.clamped - at_begin.clamped as clamped,
            case when begun.after_at <= cell.ends then at_end.gained - within.gained end as inside,
@@ -130,16 +147,22 @@ begin atomic
   )
   select risen.nth, risen.value, rose.gained,
          case when rose.gained is null or risen.is_level then rose.gained
+              when counter_cells.kind = 'member' then own.at_most
               when not risen.is_sure then risen.most
               when risen.resets + risen.clamped = 0 then rose.gained end,
          case when rose.gained is null then 'unknown'
+              when counter_cells.kind = 'member' and not risen.is_level then own.quality
               when not risen.is_sure then 'at_least'
               when risen.is_level then 'exact'
               when risen.resets > 0 then 'reset'
               when risen.clamped > 0 then 'clamped' else 'exact' end,
          case when risen.seconds > 0 then greatest(0, least(1, risen.covered / risen.seconds)) end
     from risen
-   cross join lateral (select case when risen.is_sure then risen.shown when not risen.is_level then risen.inside end as gained) rose;
+    left join own on own.nth = risen.nth
+   cross join lateral (select case when risen.is_level and risen.is_sure then risen.shown
+                                   when risen.is_level then null
+                                   when counter_cells.kind = 'member' then case when risen.is_shown then own.gained end
+                                   when risen.is_sure then risen.shown else risen.inside end as gained) rose;
 end;
 comment on function analytics.counter_cells(text, uuid, uuid, text, timestamptz[], timestamptz[]) is
 'By how much a counter rose in each cell [begins, ends), what it was when the cell began, and how sure that is: the basis of analytics.gained, analytics.timeline and analytics.best. Arguments: kind, such as guild; owner, the guild or player; part, the character; counter; begins and ends of the cells.';

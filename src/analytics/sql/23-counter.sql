@@ -7,6 +7,13 @@ with recursive seen as (
             from sync.work_item item
            where item.resource in ('guilds', 'players') and item.observed_at is not null) latest
    where latest.nth <= 30
+), of_member (owner, counter) as (
+  select seen.owner, (select min(one.counter) from game.member_counter one where one.guild_uuid = seen.owner)
+    from seen where seen.resource = 'guilds'
+   union all
+  select of_member.owner, (select min(one.counter) from game.member_counter one
+                            where one.guild_uuid = of_member.owner and one.counter > of_member.counter)
+    from of_member where of_member.counter is not null
 ), of_player (owner, counter) as (
   -- Loose index scans: one entry per counter, however many samples it has.
   select seen.owner, (select min(one.counter) from game.player_counter one where one.player_uuid = seen.owner)
@@ -52,6 +59,8 @@ with recursive seen as (
   select 'guild', 'seasonRanks.' || rated.season || '.rating', 'Rating in the season.'
     from (select distinct season.season from game.season season) rated
    union all
+  select distinct 'member', of_member.counter, null from of_member where of_member.counter is not null
+   union all
   select distinct 'player', of_player.counter, null from of_player where of_player.counter is not null
    union all
   select distinct 'character', of_character.counter, null from of_character where of_character.counter is not null
@@ -62,6 +71,8 @@ with recursive seen as (
    where profession.name is not null
 ), kept as (
   select 'guild' as kind, (select count(*) from (select distinct one.guild_uuid from game.guild one) each) as entities
+   union all
+  select 'member', (select count(*) from (select distinct one.guild_uuid, one.player_uuid from game.guild_member one) each)
    union all
   select 'player', (select count(*) from (select distinct one.player_uuid from game.player one) each)
    union all
@@ -86,7 +97,7 @@ select named.kind, named.counter,
             else 'times' end as unit,
        kept.entities, begun.since,
        coalesce(named.meaning, case when analytics.is_level_only(named.kind, named.counter) then 'A number that goes up and down' else 'A counter' end
-                               || case named.kind when 'player' then ' of the player over all characters' else ' of the character' end
+                               || case named.kind when 'player' then ' of the player over all characters' when 'member' then ' of the player, as the guild shows it' else ' of the character' end
                                || ', by its path in the API.') as meaning
   from named
   join kept on kept.kind = named.kind
@@ -94,7 +105,7 @@ select named.kind, named.counter,
   left join (select item.resource, min(item.first_observed_at) as since from sync.work_item item group by item.resource) begun
          on begun.resource = one.resource;
 comment on view analytics.counter is 'Every number over time that can be asked for gains: by analytics.gained, top_gained, timeline, best and first_to. Of counters that are named by the API, those that the guilds and players with the latest responses have.';
-comment on column analytics.counter.kind is 'What has it: guild, player, character or profession.';
+comment on column analytics.counter.kind is 'What has it: guild, member, player, character or profession.';
 comment on column analytics.counter.counter is 'Its name: a column of game.guild_sample, a path in the API with dots, or a profession.';
 comment on column analytics.counter.unit is 'What it counts.';
 comment on column analytics.counter.entities is 'How many of that kind are recorded; not each has every counter.';

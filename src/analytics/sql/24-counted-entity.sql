@@ -69,7 +69,8 @@ returns table (owner uuid, part uuid, entity_key text, name text)
 language plpgsql stable parallel safe rows 1 as $$
 declare
   words constant text[] := string_to_array(entity, '/');
-  of_kind constant text := case when kind in ('character', 'profession') then 'player/character' when kind = 'guild' then 'guild' else 'player' end;
+  of_kind constant text := case when kind in ('character', 'profession') then 'player/character' when kind = 'member' then 'guild/player'
+                                when kind = 'guild' then 'guild' else 'player' end;
   parts uuid[];
   called text;
 begin
@@ -80,7 +81,10 @@ begin
     raise exception 'entity of kind % must be %, each a uuid or name, got %', kind, of_kind, coalesce(entity, 'NULL')
           using errcode = 'invalid_parameter_value';
   end if;
-  owner := analytics.named_uuid(case kind when 'guild' then 'guild' else 'player' end, words[1]);
+  owner := analytics.named_uuid(case when kind in ('guild', 'member') then 'guild' else 'player' end, words[1]);
+  if kind = 'member' then
+    part := analytics.named_uuid('player', words[2]);
+  end if;
   if kind in ('character', 'profession') then
     if words[2] ~* '^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$' then
       part := words[2]::uuid;
@@ -103,7 +107,7 @@ begin
   if not exists (select from analytics.counter_series(kind, counted_entity.owner, counted_entity.part, counter, 'infinity', 'infinity') known
                   where known.value is not null)
      -- Who hides may have been the only one with it.
-     and not exists (select from sync.privacy_restriction rule where rule.player_uuid = counted_entity.owner) then
+     and not exists (select from sync.privacy_restriction rule where rule.player_uuid in (counted_entity.owner, counted_entity.part)) then
     perform analytics.checked_counter(kind, counter);
   end if;
   entity_key := concat_ws('/', owner, part);
@@ -112,4 +116,4 @@ begin
 end
 $$;
 comment on function analytics.counted_entity(text, text, text) is
-'What is meant by the name of something that is counted; an error that names the candidates where several are. Arguments: kind, such as guild; counter; entity, a uuid or name, of characters and professions player/character.';
+'What is meant by the name of something that is counted; an error that names the candidates where several are. Arguments: kind, such as guild; counter; entity, a uuid or name, of members guild/player, of characters and professions player/character.';

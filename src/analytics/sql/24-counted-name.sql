@@ -5,9 +5,9 @@ begin atomic
     when 'guild' then coalesce((select one.name from game.guild_listing one where one.guild_uuid = owner order by one.valid_from desc limit 1),
                                (select one.name from game.guild one where one.guild_uuid = owner order by one.valid_from desc limit 1))
     else concat_ws('/',
-           coalesce((select one.username from game.player one where one.player_uuid = owner and one.username is not null
+           coalesce((select one.username from game.player one where one.player_uuid = case kind when 'member' then part else owner end and one.username is not null
                       order by one.valid_from desc limit 1),
-                    (select one.username from game.guild_member one where one.player_uuid = owner and one.username is not null
+                    (select one.username from game.guild_member one where one.player_uuid = case kind when 'member' then part else owner end and one.username is not null
                       order by one.valid_from desc limit 1)),
            case when kind in ('character', 'profession') then
              coalesce((select coalesce(one.nickname, lower(one.type)) from analytics.player_character_history one

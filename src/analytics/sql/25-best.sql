@@ -32,4 +32,4 @@ begin atomic
    order by length.nth;
 end;
 comment on function analytics.best(text, text, text) is
-'In which day, week (from Monday) and month (UTC) a counter of one guild, player or character rose most, as far as that is certain; the first of equal ones. What happened in a gap across days is in none of them. quality and at_most as in analytics.gained. Arguments: kind, such as guild; counter, as in analytics.counter; entity, a uuid or name, of characters and professions player/character.';
+'In which day, week (from Monday) and month (UTC) a counter of one guild, player or character rose most, as far as that is certain; the first of equal ones. What happened in a gap across days is in none of them. quality and at_most as in analytics.gained. Arguments: kind, such as guild; counter, as in analytics.counter; entity, a uuid or name, of members guild/player, of characters and professions player/character.';
