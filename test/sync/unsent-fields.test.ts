@@ -125,6 +125,50 @@ describe.each(kindsOfPart)('a field that is sent no more, in the %s database,', 
       expect(await syncGuild(world, without(guild, 'wars'), minute(nth))).not.toMatchObject({ status: 'partial' })
   })
 
+  test('makes no version when it returns unchanged, where another one changed meanwhile', async () => {
+    const other = { defences: 'LOW' }
+    await sync(
+      territories,
+      map((one) => one),
+      minute(0),
+    )
+    for (const nth of [1, 2])
+      await sync(
+        territories,
+        map((one) => ({ ...without(one, 'treasury'), ...other })),
+        minute(nth),
+      )
+    const whole = map((one) => ({ ...one, ...other }))
+    for (const nth of [3, 4]) expect(await sync(territories, whole, minute(nth))).toMatchObject({ changed: 0 })
+    await sync(
+      territories,
+      map((one) => ({ ...one, ...other, treasury: 'HIGH' })),
+      minute(5),
+    )
+    expect(
+      await rows(`select treasury, defences, valid_from from game.territory where territory = 'Place 01' order by 3`),
+    ).toEqual([
+      ['LOW', 'HIGH', '10:00'],
+      ['LOW', 'LOW', '10:01'],
+      ['HIGH', 'LOW', '10:05'],
+    ])
+    const members = Object.fromEntries(
+      Array.from({ length: 6 }, (_, nth) => [nth + 1, { rank: nth === 0 ? 'owner' : 'recruit' }]),
+    )
+    const guild = (letter: string, prefix: string, wars = 5) =>
+      guildBody(letter, members, { level: 10, wars, online: 6, prefix, created: '2020-01-01T00:00:00.000Z' })
+    const guilds = ['a', 'b']
+    for (const letter of guilds) await syncGuild(world, guild(letter, 'old'), minute(10))
+    for (const nth of [15, 20])
+      for (const letter of guilds) await syncGuild(world, without(guild(letter, 'new', nth), 'created'), minute(nth))
+    for (const nth of [25, 30])
+      for (const letter of guilds) await syncGuild(world, guild(letter, 'new', 20), minute(nth))
+    expect(await rows('select prefix, count(*)::int from game.guild group by 1 order by 1')).toEqual([
+      ['new', 2],
+      ['old', 2],
+    ])
+  })
+
   test('leaves other fields as they are sent', async () => {
     await sync(
       territories,

@@ -75,6 +75,29 @@ export async function carryUnsent(
   })
 }
 
+/**
+ * Entities that have the content of their current version, which a response without some field wrote: their hash is another one, and it is
+ * the same version. Not of documents, which are filled where a field is not sent.
+ */
+export async function withoutReturns(
+  sql: Sql,
+  history: History,
+  entities: readonly Prepared[],
+): Promise<readonly Prepared[]> {
+  const { table, hasDocument } = historySql(history)
+  if (hasDocument || history.compare || entities.length === 0) return entities
+  const current = await readCurrent(sql, history, entities)
+  const columns = [...table.columns].filter(([name]) => !ofVersion.has(name))
+  return entities.map((entity) => {
+    const known = current.get(entity.key)
+    if (!known || Buffer.compare(entity.hash, known.hash) === 0) return entity
+    const isSame =
+      columns.every(([name, column]) => spelled(entity.root[name]) === spelled(known.row[column.name])) &&
+      Object.keys(history.parts).every((part) => samePart(history, part, entity, known))
+    return isSame ? { ...entity, hashAsSent: Buffer.from(known.hash) } : entity
+  })
+}
+
 /** A value as it is compared: with instants in one spelling. */
 function spelled(value: unknown): string {
   return textOf(canonicalValues(value ?? null, new Map()))

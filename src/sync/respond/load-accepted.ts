@@ -9,7 +9,7 @@ import { type Prepared, rootsOf } from '../normalize/prepare.ts'
 import { addTouched, type Touched } from '../outbox/touched.ts'
 import { type Absence, closeAbsent } from './absent.ts'
 import { carryForward } from './carry.ts'
-import { carryUnsent } from './carry-unsent.ts'
+import { carryUnsent, withoutReturns } from './carry-unsent.ts'
 import { type CorroboratedValues, corroborateValues, forgetValuesOf, rememberShown } from './corroborate-values.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
 import {
@@ -161,14 +161,15 @@ async function currentKeysAfter(sql: Sql, { history }: ResourceBase, { last, sco
 async function loadRoots(
   sql: Sql,
   { history }: ResourceBase,
-  { preparation, last, scope, unsent, extraction, guards: { accept = false } }: IncomingResponse,
+  { preparation, last, scope, unsent, followsUnsent, extraction, guards: { accept = false } }: IncomingResponse,
   witness: Witness,
 ): Promise<Loaded & Omit<WithoutNew, 'roots'>> {
   const lastSeen = last ? new Date(last.observedAt) : null
   const before = preparation.repetition?.before
   const sent = rootsOf(preparation)
   const leftOut = unsent && { ...unsent.dependents.root, fields: unsent.fields }
-  const whole = leftOut ? await carryUnsent(sql, history, leftOut, sent) : sent
+  const carried = leftOut ? await carryUnsent(sql, history, leftOut, sent) : sent
+  const whole = followsUnsent ? await withoutReturns(sql, history, carried) : carried
   const all = { roots: whole, seen: preparation.seen, isComplete: extraction.complete, accept }
   // What the first response shows was there before.
   const { roots, ...withheld } =
@@ -235,7 +236,8 @@ async function loadRelated(
   for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
     const came = preparation.entities.flatMap((entity) => entity.relatedEntities[name] ?? [])
     const leftOut = unsent?.dependents.related.get(name)
-    const found = leftOut ? await carryUnsent(sql, history, leftOut, came) : came
+    const carried = leftOut ? await carryUnsent(sql, history, leftOut, came) : came
+    const found = response.followsUnsent ? await withoutReturns(sql, history, carried) : carried
     const witness = { ...ofRoot, resource: `${resource.name}/${name}` }
     const believed = await believedOf(sql, witness, history, found, response)
     const { entities } = believed

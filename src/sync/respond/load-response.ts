@@ -60,7 +60,8 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
     isNewer,
     isSame: status === 'unchanged',
   })
-  const judged = { ...validation, response: { ...validation.response, ...(unsent ? { unsent } : {}) } }
+  const followsUnsent = known.wasUnsent || known.open.length + known.pending.length > 0
+  const judged = { ...validation, response: { ...validation.response, ...(unsent ? { unsent } : {}), followsUnsent } }
   const { hash, awaitsAbsences, ...accepted } = await loadUnlessKnown(sql, resource, judged, witness, contentHash)
   if (scope !== undefined) await averageAgain(sql, resource, new Date(extraction.observedAt))
   preparation.repetition?.remember({ contentHash: hash, entities: new Set(rootsOf(preparation)) })
@@ -88,7 +89,7 @@ async function witnessOf(
   const cacheSeconds = copySecondsOf(resource, extraction)
   const shrunkenHours = Math.min(guards.shrunkenHours ?? 6, resource.shrunkenHours ?? Number.POSITIVE_INFINITY)
   const of = { resource: name, cacheSeconds, at, receivedAt: new Date(receivedAt), runId }
-  const { hasClaims, ...known } = await readEvidence(sql, name, countedOf(resource), scope)
+  const { hasClaims, ...known } = await readEvidence(sql, name, countedOf(resource), scope, receivedAt)
   return { witness: { ...of, guards: { ...guards, shrunkenHours }, hasClaims }, known }
 }
 

@@ -22,6 +22,8 @@ export interface KnownFields {
   readonly open: readonly (FieldCount & { readonly from: string; readonly receivedFrom: string })[]
   /** Fields that responses lacked, not yet confirmed. */
   readonly pending: readonly string[]
+  /** Fields were not sent within the last month, and are again. */
+  readonly wasUnsent: boolean
 }
 
 /** Whether claims about a resource are pending, and what is known of its fields; in one statement. @param scope key of a worklist */
@@ -30,18 +32,20 @@ export async function readEvidence(
   resource: string,
   counted: readonly string[],
   scope: string | undefined,
+  receivedAt: number,
 ): Promise<KnownFields & { readonly hasClaims: boolean }> {
   const [row] = await sql.query<KnownFields & { hasClaims: boolean }>(
-    `select ${hasClaimsSql('$2', scope === undefined ? undefined : '$3')} as "hasClaims",
+    `select ${hasClaimsSql('$2', scope === undefined ? undefined : '$4')} as "hasClaims",
             (select coalesce(jsonb_agg(jsonb_build_object('field', field, 'had', had, 'of', out_of, 'at', observed_at)), '[]')
                from sync.presence where resource = $1) as presence,
             (select coalesce(jsonb_agg(jsonb_build_object('field', field, 'had', had, 'of', out_of, 'from', from_at,
                                                            'receivedFrom', received_from)), '[]')
                from sync.unsent where resource = $1 and until_at is null) as open,
+            exists (select from sync.unsent where resource = $1 and received_until > $3::timestamptz - interval '1 month') as "wasUnsent",
             (select coalesce(jsonb_agg(subject), '[]') from sync.claim where resource = $1 and kind = 'unsent') as pending`,
-    scope === undefined ? [resource, counted] : [resource, counted, scope],
+    [resource, counted, new Date(receivedAt), ...(scope === undefined ? [] : [scope])],
   )
-  return row ?? { hasClaims: false, presence: [], open: [], pending: [] }
+  return row ?? { hasClaims: false, presence: [], open: [], pending: [], wasUnsent: false }
 }
 
 /** Of so few records, all must lack a field. */

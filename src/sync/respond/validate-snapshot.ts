@@ -87,6 +87,8 @@ export interface IncomingResponse extends ReceivedResponse {
   readonly isShrunken?: boolean
   /** Fields that it lacks although most records had them, and what follows from them. */
   readonly unsent?: UnsentFields
+  /** Versions of its records may have been written by responses that lacked a field. */
+  readonly followsUnsent?: boolean
 }
 
 /** A response whose records may not have been parsed. */
