@@ -49,6 +49,8 @@ export type Monitoring = Awaited<ReturnType<typeof openMonitoring>>
 
 /** How long a query for metrics and health may take, ms. */
 const DATABASE_TIMEOUT = 3000
+/** From when on a database without an answer is a problem, ms: on a busy machine, and behind a long transaction of the embedded database, it is late. */
+const SILENCE_LIMIT = 15_000
 /** Remarks about clocks are made once an hour: what holds was noted since. */
 const REMARKED_HOURS = 2
 /** How long a receiver may delay the end of the process, ms. */
@@ -70,7 +72,7 @@ export async function openMonitoring(
   const meter = createMeter(watched, clock)
   const names = watched.map(({ resource }) => resource)
   const measures = shared(() => inTime(readMeasures(db, names, clock.now()), clock))
-  const ping = shared(() => inTime(db.query('select 1'), clock))
+  const databaseProblem = pingOf(db, clock)
   const remarks = shared(() => inTime(readDatingRemarks(db, clock.now(), REMARKED_HOURS), clock))
   const serve = async (port: string) => {
     // The HTTP server is loaded only when it is used.
@@ -80,10 +82,7 @@ export async function openMonitoring(
       hostNames: app.config.metricsHosts,
       port: wholeNumber('--metrics-port', port, 65_535),
       metrics: async () => metricsText([...meter.metrics(await measures()), ...(await others())]),
-      problems: async () => [
-        ...((await ping()) ? [] : ['the database is unreachable']),
-        ...(await stuckIn(db, meter, clock)).map(problemText),
-      ],
+      problems: async () => [...(await databaseProblem()), ...(await stuckIn(db, meter, clock)).map(problemText)],
       warnings: async () => ((await remarks()) ?? []).map(({ resource, reason }) => `${resource}: ${reason}`),
     })
   }
@@ -104,6 +103,32 @@ export async function openMonitoring(
       await server?.close()
       await webhook.close(WEBHOOK_TIMEOUT)
     },
+  }
+}
+
+/** Asks the database for a sign of life, with one query at a time: what is wrong, if anything. */
+function pingOf(db: Database, clock: Clock): () => Promise<readonly string[]> {
+  let unansweredSince: number | undefined
+  let running: Promise<void> | undefined
+  let problem: string | undefined
+  const ping = async () => {
+    try {
+      await db.query('select 1')
+      unansweredSince = undefined
+      problem = undefined
+    } catch {
+      problem = 'the database is unreachable'
+    } finally {
+      running = undefined
+    }
+  }
+  return async () => {
+    unansweredSince ??= clock.now()
+    running ??= ping()
+    await within(clock, DATABASE_TIMEOUT, running)
+    if (problem !== undefined) return [problem]
+    const silence = unansweredSince === undefined ? 0 : clock.now() - unansweredSince
+    return silence < SILENCE_LIMIT ? [] : [`the database has not answered for ${Math.round(silence / 1000)} s`]
   }
 }
 

@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { createMeter } from '../../src/monitoring/metrics.ts'
@@ -260,6 +260,26 @@ describe('wynnsync start --metrics-port', () => {
     const samples = samplesOf(await (await fetch(`${url}/metrics`)).text())
     expect(samples.get('wynnsync_database_up')).toBe(0)
     expect([...samples.keys()].some((key) => key.startsWith('wynnsync_runs_total'))).toBe(true)
+    child.kill('SIGKILL')
+    await finished
+  })
+
+  test('does not call a database unreachable that is busy, and says for how long one has not answered', async () => {
+    const way = await cuttableWay(await testDatabaseUrl())
+    onTestFinished(way.cut)
+    const api = await servedApi({ game: { guilds: 5, players: 10 } })
+    const { child, finished, url } = await started({ DATABASE_URL: way.url, WYNNSYNC_BASE_URL: api.url })
+    way.freeze()
+    const health = async () => {
+      const response = await fetch(`${url}/healthz`)
+      return [response.status, await response.json()] as const
+    }
+    expect(await health()).toEqual([200, { healthy: true, problems: [] }])
+    const problem = expect.stringMatching(/^the database (has not answered for 1[5-9] s|is unreachable)$/)
+    await vi.waitFor(async () => expect(await health()).toEqual([503, { healthy: false, problems: [problem] }]), 40_000)
+    expect((await health())[0]).toBe(503)
+    await way.mend()
+    await vi.waitFor(async () => expect((await health())[0]).toBe(200), 40_000)
     child.kill('SIGKILL')
     await finished
   })
