@@ -60,13 +60,7 @@ function withMeanings(question: Question): Question {
   return { ...question, columns }
 }
 
-/** What is to be asked, as SQL with parameters. */
-export interface Statement {
-  readonly text: string
-  readonly values: readonly string[]
-}
-
-/** An argument of a function, or the filter `column = value` of a view. */
+/** An argument of a function. */
 export interface Argument {
   readonly name: string
   readonly type: string
@@ -74,12 +68,11 @@ export interface Argument {
 }
 
 /**
- * The given arguments by name: of a function by position, of a view as `column=value`; its first may be a name alone.
+ * The given arguments of a function, by position.
  * @param week the ends of the last seven days, for `from_time` and `to_time` when both are left out
  * @throws UsageError when it does not fit; the message says how to ask
  */
 export function argumentsOf(question: Question, given: readonly string[], week: readonly [string, string]): Argument[] {
-  if (question.kind === 'view') return given.map((filter, index) => filterOf(question, filter, index === 0))
   const { parameters } = question
   const from = parameters.findIndex(({ name }) => name === 'from_time')
   const isOpen = from >= 0 && given.length === parameters.length - 2
@@ -101,55 +94,18 @@ export function nameColumn({ columns }: Pick<Question, 'columns'>): Column | und
   return columns.find(({ name }) => naming.test(name))
 }
 
-function filterOf(question: Question, filter: string, isFirst: boolean): Argument {
-  const [, column = '', value = ''] = /^([a-z_0-9]+)=(.*)$/s.exec(filter) ?? []
-  const named = isFirst && column === '' ? nameColumn(question) : undefined
-  if (named) return { name: named.name, type: named.type, value: filter }
-  const found = question.columns.find(({ name }) => name === column)
-  if (!found) throw new UsageError(`${question.name} cannot be narrowed down by ${filter}\n${usageOf(question)}`)
-  return { name: found.name, type: found.type, value }
-}
-
-/**
- * The statement for a question.
- * @param limit at most that many rows; 0 for all
- */
-export function statementFor(
-  { name, kind }: Pick<Question, 'name' | 'kind'>,
-  given: readonly Argument[],
-  limit: number,
-): Statement {
-  const end = limit > 0 ? ` limit ${limit}` : ''
-  const casts = given.map(({ type }, index) =>
-    type === 'text' ? `$${index + 1}::text` : `$${index + 1}::text::${type}`,
-  )
-  const values = given.map(({ value }) => value)
-  if (kind === 'function') return { text: `select * from analytics.${name}(${casts.join(', ')})${end}`, values }
-  const conditions = given.map((filter, index) => `${filter.name} = ${casts[index]}`)
-  const where = conditions.length > 0 ? ` where ${conditions.join(' and ')}` : ''
-  return { text: `select * from analytics.${name}${where}${end}`, values }
-}
-
-/** The statement with its values in their places, for people to take elsewhere. Never to be run by this program. */
-export function shownStatement({ text, values }: Statement): string {
-  const whole = text.replace(/\$(\d+)(?:::text(?!::text))?/g, (_, index: string) =>
-    literal(values[Number(index) - 1] ?? ''),
-  )
-  return `${whole};`
-}
-
-/** As a server reads it, also one with the setting of old for backslashes. */
-function literal(value: string): string {
-  const quoted = `'${value.replaceAll("'", "''")}'`
-  return quoted.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted
-}
-
 /** How a question is asked, for a message. */
-export function usageOf({ name, kind, parameters, columns }: Question): string {
+export function usageOf(question: Question): string {
+  return [...callOf(question), `columns: ${question.columns.map((one) => one.name).join(', ')}`].join('\n')
+}
+
+/** The same without its columns. */
+export function callOf({ name, kind, parameters, columns }: Question): string[] {
+  const narrowing = 'of its rows: column=value, column=gte.80, column=in.(a,b), order=column.desc, select=column,column'
   if (kind === 'view') {
     const named = nameColumn({ columns })
     const shown = [name, ...(named ? [`[${named.name}]`] : []), '[column=value ...]']
-    return `ask: wynnsync query ${shown.join(' ')}\ncolumns: ${columns.map((one) => one.name).join(', ')}`
+    return [`ask: wynnsync query ${shown.join(' ')}`, narrowing]
   }
   const hasTimes = parameters.some((one) => one.name === 'from_time')
   const shown = parameters.map((one) =>
@@ -159,7 +115,8 @@ export function usageOf({ name, kind, parameters, columns }: Question): string {
     `ask: wynnsync query ${[name, ...shown].join(' ')}`,
     ...parameters.map((one) => `  ${one.name}: ${wanted(one)}`),
     ...(hasTimes ? ['without from_time and to_time: the last seven days'] : []),
-  ].join('\n')
+    narrowing,
+  ]
 }
 
 const examples: Readonly<Record<string, string>> = {

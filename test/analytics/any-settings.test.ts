@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { pageStatement } from '../../src/analytics/asking/page.ts'
+import { statementFor } from '../../src/analytics/asking/statement.ts'
 import { topics } from '../../src/analytics/catalogue.ts'
 import { exampleValues } from '../../src/analytics/examples.ts'
-import { type Question, readQuestions, statementFor } from '../../src/analytics/questions.ts'
+import { type Question, readQuestions } from '../../src/analytics/questions.ts'
 import { virtualClock } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openServer } from '../../src/db/server/server.ts'
@@ -103,8 +104,8 @@ async function rowsOf(db: Database, question: Question, settings: readonly strin
   const isView = question.kind === 'view'
   const isAsked = topics.some(({ names }) => names.includes(question.name))
   const statement = isView
-    ? pageStatement(question, [], { limit: 10_000, order: 'asc' })
-    : statementFor(question, asked, 0)
+    ? pageStatement(question, { args: [], filters: [], order: [], select: [] }, { limit: 10_000 })
+    : statementFor(question, { args: asked }, 0)
   // What depends on the clock of the server.
   const clock = ['age', 'until', 'last_at', 'is_late']
   return await db.transaction(async (sql) => {

@@ -168,9 +168,7 @@ describe.each(bothKinds)('questions on the %s database', (kind) => {
   test('take arguments of a bounded length and number', async () => {
     const { db } = lived.world
     const text = { name: 'territory', type: 'text', value: 'x'.repeat(bounds.characters + 1) }
-    await expect(boundArguments(db, { name: 'map_at', kind: 'function' }, [text])).rejects.toThrow(
-      'territory is longer',
-    )
+    await expect(boundArguments(db, { name: 'map_at' }, [text])).rejects.toThrow('territory is longer')
     const { json } = await served()
     const many = Array.from({ length: bounds.arguments + 1 }, () => 'territory=Oak').join('&')
     expect(await json(`/api/v1/territory_capture?${many}`)).toMatchObject({ status: 400 })

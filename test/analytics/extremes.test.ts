@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readQuestions, statementFor } from '../../src/analytics/questions.ts'
+import { statementFor } from '../../src/analytics/asking/statement.ts'
+import { readQuestions } from '../../src/analytics/questions.ts'
 import { givenOf } from '../support/every-question.ts'
 import { liveSevenHours } from '../support/report-world.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
@@ -42,7 +43,7 @@ describe('no question fails', { timeout: 600_000 }, () => {
       }
       for (const question of await readQuestions(world.db)) {
         const asked = question.parameters.map(({ name, type }) => ({ name, type, value: given[name] || '31' }))
-        const { text, values } = statementFor(question, asked, 0)
+        const { text, values } = statementFor(question, { args: asked }, 0)
         await world.db
           .values(`select answer::text from (${text}) answer`, values)
           .catch((error) => failed.push(`${question.name}, ${nth}: ${error}`))

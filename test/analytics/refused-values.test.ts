@@ -9,12 +9,13 @@ import { afterwards } from '../support/afterwards.ts'
 import { runInside } from '../support/cli-inside.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 
+const nothing = { filters: [], order: [], select: [] }
 const instant = { name: 'at', type: 'timestamp with time zone' }
 const fails = (sqlState: string): Pick<Sql, 'query'> => ({
   query: () => Promise.reject(new FatalError('refused', { context: { sqlState } })),
 })
 const askedWith = (sqlState: string, value: string) =>
-  rowsOf(fails(sqlState) as Sql, { text: '', values: [] }, [{ ...instant, value }]).then(
+  rowsOf(fails(sqlState) as Sql, { text: '', values: [] }, { ...nothing, args: [{ ...instant, value }] }).then(
     () => undefined,
     (error: unknown) => error,
   )

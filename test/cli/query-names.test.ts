@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { resolveName } from '../../src/analytics/asking/names.ts'
 import { formatCsv, formatJson, formatNdjson } from '../../src/analytics/asking/rows-text.ts'
-import { argumentsOf, type Question, shownStatement, statementFor } from '../../src/analytics/questions.ts'
+import { shownStatement, statementFor } from '../../src/analytics/asking/statement.ts'
+import { argumentsOf, type Question } from '../../src/analytics/questions.ts'
 import { instantText } from '../../src/base/text/instants.ts'
 import { withHolders } from '../../src/cli/commands/query/query-command.ts'
 import { formatTable } from '../../src/cli/output/table.ts'
@@ -123,7 +124,7 @@ describe('arguments', () => {
 
   test('are shown in their places, as SQL that can be taken elsewhere', () => {
     const given = argumentsOf(question, [id(1), 'a', "b'c", '1 \\day'], week)
-    expect(shownStatement(statementFor(question, given, 3))).toBe(
+    expect(shownStatement(statementFor(question, { args: given }, 3))).toBe(
       `select * from analytics.online('${id(1)}'::uuid, 'a'::${instant}, 'b''c'::${instant}, E'1 \\\\day'::interval) limit 3;`,
     )
   })

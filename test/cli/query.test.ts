@@ -156,11 +156,45 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
     expect(statement.out).toBe("select * from analytics.item where type = 'weapon' limit 3;\n")
   })
 
+  test('filters, sorts and selects, as the read API does', async () => {
+    const strong = await query(
+      ...['item_identification', 'identification=rawStrength', 'raw=gte.2997', 'type=in.(weapon,armour)'],
+      ...['order=raw.desc', 'select=internal_name,raw', '--json'],
+    )
+    expect([strong.err, JSON.parse(strong.out)]).toEqual([
+      '',
+      [2999, 2998, 2997].map((raw) => ({ internal_name: `Bow ${raw}`, raw })),
+    ])
+    const csv = await query(
+      'item',
+      'internal_name=like.*299?',
+      'internal_name=like.*2_9_',
+      'select=internal_name',
+      '--csv',
+    )
+    expect(csv.out).toBe('internal_name\r\n')
+    const using = await query('recipes_using', 'Bow 1', 'amount=gt.1', 'select=internal_name', '--json')
+    expect(JSON.parse(using.out)).toEqual([{ internal_name: 'Boots1-3' }])
+    expect((await query('recipes_using', 'Bow 1', 'amount=not.gt.1', '--json')).out).toBe('[]\n')
+    const statement = await query('item', 'level=gte.80', 'tier=in.(a,"b\'c")', 'order=level.desc.nullslast', '--sql')
+    expect(statement.out).toBe(
+      "select * from analytics.item where level >= '80'::integer and tier in ('a', 'b''c') order by level desc nulls last;\n",
+    )
+  })
+
   test.each([
+    [['item', 'level=gte.high'], 'level must be a whole number such as 7, got high'],
+    [['item', 'order=colour'], 'item has no column colour; there are: internal_name, '],
+    [['item', 'select=colour'], 'item has no column colour; there are: internal_name, '],
+    [['item', 'select=level', 'select=tier'], 'select is given twice'],
+    [['item_at', 'Bow 3', 'colour=red'], 'ask: wynnsync query item_at <internal_name> [at]'],
     [['itme'], 'no question is called itme; did you mean item?'],
     [['item', 'colour=red'], 'columns: internal_name, '],
     [['item', 'Bo'], 'item not found: Bo; did you mean Bow 0, Bow 1 or Bow 2?'],
-    [['item', 'Bow 7', 'red'], 'ask: wynnsync query item [internal_name] [column=value ...]'],
+    [
+      ['item', 'Bow 7', 'red'],
+      'ask: wynnsync query item [internal_name] [column=value ...]\nof its rows: column=value, column=gte.80, ',
+    ],
     [['item_at'], 'ask: wynnsync query item_at <internal_name> [at]'],
     [['item_at', 'a', 'b', 'c'], 'ask: wynnsync query item_at <internal_name> [at]'],
     [['item', '--limit', 'few'], '--limit must be a whole number'],

@@ -1,4 +1,5 @@
-import { readQuestions, statementFor } from '../../src/analytics/questions.ts'
+import { statementFor } from '../../src/analytics/asking/statement.ts'
+import { readQuestions } from '../../src/analytics/questions.ts'
 import type { Database } from '../../src/db/database.ts'
 
 /** A value for each parameter that a function can have. */
@@ -29,7 +30,7 @@ export async function everyAnswer(db: Database, given: Given): Promise<Record<st
       if (value === undefined) throw new Error(`${question.name} asks for ${name}, and none is given`)
       return { name, type, value }
     })
-    const { text, values } = statementFor(question, asked, 0)
+    const { text, values } = statementFor(question, { args: asked }, 0)
     const rows = await db.values(
       `select (to_jsonb(answer) - $${values.length + 1}::text[])::text from (${text}) answer`,
       [...values, ownColumns[question.name] ?? []],

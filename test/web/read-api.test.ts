@@ -92,7 +92,8 @@ describe.each(kindsOfPart)('the read API on the %s database', (kind) => {
         expect([name, walked]).toEqual([name, whole])
       }
     }
-    for (const reserved of pagingNames) expect(columns).not.toContain(reserved)
+    // Where a column has the name, it is filtered with an operator: format=eq.legacy.
+    for (const reserved of pagingNames.filter((one) => one !== 'format')) expect(columns).not.toContain(reserved)
   })
 
   test('answers as CSV where that is accepted, and not again what the client has', async () => {

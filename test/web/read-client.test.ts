@@ -9,6 +9,7 @@ import { recorded } from '../../src/analytics/catalogue.ts'
 import { createReadApi, type Questions, ReadApiError, type TerritoryCaptureRow } from '../../src/api/index.ts'
 import { questionNames } from '../../src/api/read/questions.ts'
 import { virtualClock } from '../../src/base/clock.ts'
+import { pagingNames } from '../../src/web/api/arguments.ts'
 import { addWebKey } from '../../src/web/http/key-store.ts'
 import { buildProgram } from '../support/cli.ts'
 import { guildId } from '../support/guild-answers.ts'
@@ -83,7 +84,7 @@ describe.each(kindsOfPart)('the client of the read API on the %s database', (kin
     const expected = Object.entries<string>(questionNames).map(([called, name]) => {
       const operation = paths[`/api/v1/${name}`]?.get
       const type = called.replace(/^./, (letter) => letter.toUpperCase())
-      const given = operation?.parameters.filter((one) => !['limit', 'cursor', 'order'].includes(one.name)) ?? []
+      const given = operation?.parameters.filter((one) => !pagingNames.some((name) => name === one.name)) ?? []
       const needed = given.filter(({ required }) => required)
       const rows = operation?.responses[200].content['application/json']?.schema.properties.rows.items.properties ?? {}
       const fields = Object.entries(rows).map(([column, schema]) => `readonly ${column}: ${typeOf(schema)}`)
@@ -124,6 +125,21 @@ describe.each(kindsOfPart)('the client of the read API on the %s database', (kin
     ])
     const ofGuild = await api.territoryCapture({ to_guild_uuid: hostile.prefix }).page()
     expect(ofGuild.arguments).toEqual({ to_guild_uuid: guildId('a') })
+    const between = ['gte.2026-06-01T10:00Z', 'lt.2026-06-01T11:00Z'] as const
+    const filtered = api.territoryCapture({
+      captured_at: between,
+      territory: 'in.(Oak,Elm)',
+      order: 'captured_at.desc',
+    })
+    expect((await filtered.page()).arguments).toEqual({ captured_at: between, territory: 'in.(Oak,Elm)' })
+    expect(await filtered.all()).toEqual(
+      whole
+        .filter(({ captured_at }) => String(captured_at) >= '2026-06-01T10' && String(captured_at) < '2026-06-01T11')
+        .filter(({ territory }) => territory === 'Oak' || territory === 'Elm')
+        .toReversed(),
+    )
+    const heldAt = api.mapAt({ at, guild_name: 'not.is.null', order: 'territory' })
+    expect((await heldAt.all()).map(({ territory }) => territory)).toEqual(['Elm', 'Oak'])
     expect(typeof (await api.memberContribution({ guild: hostile.guild }).all())[0]?.contributed).toBe('number')
   })
 

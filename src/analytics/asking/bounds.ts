@@ -21,13 +21,10 @@ export const ownSteps: Readonly<Record<string, string>> = {
  */
 export async function boundArguments(
   sql: Sql,
-  question: Pick<Question, 'name' | 'kind'>,
+  question: Pick<Question, 'name'>,
   args: readonly Argument[],
 ): Promise<readonly Argument[]> {
-  const long = args.find(({ value }) => value.length > bounds.characters)
-  if (long) throw new WrongArgument(`${long.name} is longer than ${bounds.characters} characters`, long.name)
-  await readAll(sql, args)
-  if (question.kind === 'view') return args
+  await checkValues(sql, args)
   const at = args.find(({ name, value }) => name === 'at' && isEndless(value))
   if (at) throw new WrongArgument(`at must be ${INSTANT}, got ${at.value}`, 'at')
   await refuseAfterNow(sql, args)
@@ -80,8 +77,10 @@ function isEndless(instant: string): boolean {
   return /^\s*[-+]?infinity\s*$/i.test(instant)
 }
 
-/** @throws WrongArgument for what Postgres cannot read; a uuid may still be a name */
-async function readAll(sql: Sql, args: readonly Argument[]): Promise<void> {
+/** @throws WrongArgument for what is too long, or what Postgres cannot read; a uuid may still be a name */
+export async function checkValues(sql: Sql, args: readonly Argument[]): Promise<void> {
+  const long = args.find(({ value }) => value.length > bounds.characters)
+  if (long) throw new WrongArgument(`${long.name} is longer than ${bounds.characters} characters`, long.name)
   const typed = args.filter(({ type }) => type !== 'text' && type !== 'uuid')
   if (typed.length === 0) return
   const casts = typed.map(({ type }, index) => `$${index + 1}::text::${type}`)

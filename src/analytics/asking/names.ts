@@ -3,6 +3,7 @@ import { didYouMean, nearest } from '../../base/text/nearest.ts'
 import type { Sql } from '../../db/database.ts'
 import { isCurrent } from '../catalogue.ts'
 import { type Argument, nameColumn, type Question } from '../questions.ts'
+import type { Filter } from './filters.ts'
 
 /** Something that has or had a name, and from when to when. */
 export interface Holder {
@@ -77,15 +78,18 @@ async function checkExact(sql: Sql, { name, type, value }: Argument, exact: Name
  * Whether a view of current things has the name at all, of which no row came.
  * @throws UnknownName when it has not
  */
-export async function checkNamed(sql: Sql, question: Question, given: readonly Argument[]): Promise<void> {
+export async function checkNamed(sql: Sql, question: Question, filters: readonly Filter[]): Promise<void> {
   const column = nameColumn(question)
-  const named = given.find(({ name, type }) => name === column?.name && type === 'text')
+  const named = filters.find(({ name, type, operator, isNegated }) => {
+    return name === column?.name && type === 'text' && operator === 'eq' && !isNegated
+  })
   if (!named || !isCurrent(question)) return
+  const [wanted = ''] = named.values
   const rows = await sql.query<{ name: string }>(
     `select distinct ${named.name} as name from analytics.${question.name} where ${named.name} is not null`,
   )
   const known = rows.map(({ name }) => name)
-  if (!known.includes(named.value)) throw new UnknownName(question.name, named.value, nearest(named.value, known))
+  if (!known.includes(wanted)) throw new UnknownName(question.name, wanted, nearest(wanted, known))
 }
 
 /** `guild` of an argument or column that is called `guild`, `guild_uuid` or `to_guild`; undefined for other types. */

@@ -60,7 +60,17 @@ const document: Form = {
   },
 }
 
+const day: Form = {
+  wanted: 'a day such as 2026-05-01',
+  fits: (text) => /^\s*\d{4}-\d\d-\d\d\s*$/.test(text) && instantOf(text, 0) !== undefined,
+}
+
+const list: Form = { wanted: 'a list such as {a,b}', fits: (text) => /^\s*\{.*\}\s*$/s.test(text) }
+
+const bytes: Form = { wanted: 'bytes such as \\x00ff', fits: (text) => /^\\x([0-9a-f]{2})*$/i.test(text) }
+
 const forms: Readonly<Record<string, Form>> = {
+  ...{ date: day, 'text[]': list, bytea: bytes },
   ...{ 'timestamp with time zone': instant, uuid, interval: length, boolean: truth },
   ...{ smallint: wholeNumber, integer: wholeNumber, bigint: number, numeric: number, real: number },
   ...{ 'double precision': number, json: document, jsonb: document },

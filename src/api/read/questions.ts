@@ -116,8 +116,7 @@ interface Arguments {
   readonly name: string
 }
 
-export type TerritoryOwnerAtArguments = Given<Arguments, 'territory', 'at'>
-export type TerritoryOwnerAtRow = Row<{
+interface TerritoryOwnerAtColumns {
   /** Exact name of the territory. */
   readonly territory: string
   /** The guild; NULL without one. */
@@ -134,7 +133,9 @@ export type TerritoryOwnerAtRow = Row<{
   readonly confirmed_until: Instant
   /** not observed: no response is of that time, and the next one shows another hold, or there is none; NULL: it is known. */
   readonly reason: string
-}>
+}
+export type TerritoryOwnerAtArguments = Given<Arguments, 'territory', 'at', TerritoryOwnerAtColumns>
+export type TerritoryOwnerAtRow = Row<TerritoryOwnerAtColumns>
 
 interface TerritoryHoldColumns {
   /** Exact name of the territory. */
@@ -186,8 +187,7 @@ interface TerritoryCaptureColumns {
 export type TerritoryCaptureArguments = Filters<TerritoryCaptureColumns>
 export type TerritoryCaptureRow = Row<TerritoryCaptureColumns>
 
-export type CaptureMatrixArguments = Given<Arguments, never, 'from_time' | 'to_time'>
-export type CaptureMatrixRow = Row<{
+interface CaptureMatrixColumns {
   /** The guild that took. */
   readonly attacker_uuid: string
   /** Its latest name. */
@@ -198,10 +198,11 @@ export type CaptureMatrixRow = Row<{
   readonly defender: string
   /** How many times it took one. */
   readonly captures: number
-}>
+}
+export type CaptureMatrixArguments = Given<Arguments, never, 'from_time' | 'to_time', CaptureMatrixColumns>
+export type CaptureMatrixRow = Row<CaptureMatrixColumns>
 
-export type MapAtArguments = Given<Arguments, never, 'at'>
-export type MapAtRow = Row<{
+interface MapAtColumns {
   /** Exact name of the territory. */
   readonly territory: string
   /** The guild; NULL without one. */
@@ -214,10 +215,11 @@ export type MapAtRow = Row<{
   readonly held_from: Instant
   /** not observed: no response is of that time, and the next one shows another hold, or there is none; NULL: it is known. */
   readonly reason: string
-}>
+}
+export type MapAtArguments = Given<Arguments, never, 'at', MapAtColumns>
+export type MapAtRow = Row<MapAtColumns>
 
-export type GuildTerritoryCountArguments = Given<Arguments, 'step', 'from_time' | 'to_time'>
-export type GuildTerritoryCountRow = Row<{
+interface GuildTerritoryCountColumns {
   /** The instant, UTC: the beginning of the step, or when it changed. */
   readonly at: Instant
   /** The guild; NULL without one. */
@@ -226,10 +228,11 @@ export type GuildTerritoryCountRow = Row<{
   readonly guild_name: string
   /** How many territories it held. */
   readonly territories: number
-}>
+}
+export type GuildTerritoryCountArguments = Given<Arguments, 'step', 'from_time' | 'to_time', GuildTerritoryCountColumns>
+export type GuildTerritoryCountRow = Row<GuildTerritoryCountColumns>
 
-export type SeasonRatingArguments = Given<Arguments, 'season', never>
-export type SeasonRatingRow = Row<{
+interface SeasonRatingColumns {
   /** The guild; NULL without one. */
   readonly guild_uuid: string
   /** The guild's name then. */
@@ -246,10 +249,11 @@ export type SeasonRatingRow = Row<{
   readonly coverage: number
   /** Why a number is NULL or too small; NULL when none is. */
   readonly reason: string
-}>
+}
+export type SeasonRatingArguments = Given<Arguments, 'season', never, SeasonRatingColumns>
+export type SeasonRatingRow = Row<SeasonRatingColumns>
 
-export type TerritoryEconomyArguments = Given<Arguments, 'guild', 'from_time' | 'to_time'>
-export type TerritoryEconomyRow = Row<{
+interface TerritoryEconomyColumns {
   /** The instant, UTC: the beginning of the step, or when it changed. */
   readonly at: Instant
   /** Exact name of the territory. */
@@ -268,10 +272,11 @@ export type TerritoryEconomyRow = Row<{
   readonly defences: string
   /** Whether it was the guild's headquarters. */
   readonly is_hq: boolean
-}>
+}
+export type TerritoryEconomyArguments = Given<Arguments, 'guild', 'from_time' | 'to_time', TerritoryEconomyColumns>
+export type TerritoryEconomyRow = Row<TerritoryEconomyColumns>
 
-export type TerritoryStorageArguments = Given<Arguments, 'territory' | 'step', 'from_time' | 'to_time'>
-export type TerritoryStorageRow = Row<{
+interface TerritoryStorageColumns {
   /** The instant, UTC: the beginning of the step, or when it changed. */
   readonly at: Instant
   /** EMERALD, ORE, WOOD, FISH or CROP. */
@@ -282,10 +287,16 @@ export type TerritoryStorageRow = Row<{
   readonly storage_limit: number
   /** What is produced in an hour; emeralds or pieces. */
   readonly generation: number
-}>
+}
+export type TerritoryStorageArguments = Given<
+  Arguments,
+  'territory' | 'step',
+  'from_time' | 'to_time',
+  TerritoryStorageColumns
+>
+export type TerritoryStorageRow = Row<TerritoryStorageColumns>
 
-export type TerritoryStandingArguments = Given<Arguments, 'territory', 'from_time' | 'to_time'>
-export type TerritoryStandingRow = Row<{
+interface TerritoryStandingColumns {
   /** From when it was so, UTC. */
   readonly valid_from: Instant
   /** Until when it was so, UTC; NULL while it is. */
@@ -296,10 +307,16 @@ export type TerritoryStandingRow = Row<{
   readonly treasury: string
   /** VERY_LOW .. VERY_HIGH. */
   readonly defences: string
-}>
+}
+export type TerritoryStandingArguments = Given<
+  Arguments,
+  'territory',
+  'from_time' | 'to_time',
+  TerritoryStandingColumns
+>
+export type TerritoryStandingRow = Row<TerritoryStandingColumns>
 
-export type MemberActivityArguments = Given<Arguments, 'guild', 'at'>
-export type MemberActivityRow = Row<{
+interface MemberActivityColumns {
   /** The player. */
   readonly player_uuid: string
   /** The player's name. */
@@ -314,10 +331,11 @@ export type MemberActivityRow = Row<{
   readonly status: string
   /** Why the status is unknown; NULL when it is known. */
   readonly reason: string
-}>
+}
+export type MemberActivityArguments = Given<Arguments, 'guild', 'at', MemberActivityColumns>
+export type MemberActivityRow = Row<MemberActivityColumns>
 
-export type MemberContributionArguments = Given<Arguments, 'guild', 'from_time' | 'to_time'>
-export type MemberContributionRow = Row<{
+interface MemberContributionColumns {
   /** The player. */
   readonly player_uuid: string
   /** The player's name. */
@@ -334,7 +352,9 @@ export type MemberContributionRow = Row<{
   readonly quality: string
   /** The most that it can be, where that can be known. */
   readonly at_most: number
-}>
+}
+export type MemberContributionArguments = Given<Arguments, 'guild', 'from_time' | 'to_time', MemberContributionColumns>
+export type MemberContributionRow = Row<MemberContributionColumns>
 
 interface MembershipEventColumns {
   /** When it happened: joining by the API's own time, everything else when it was first seen; a member who left and came back between two responses left when joining again, at the latest. */
@@ -363,8 +383,7 @@ interface MembershipEventColumns {
 export type MembershipEventArguments = Filters<MembershipEventColumns>
 export type MembershipEventRow = Row<MembershipEventColumns>
 
-export type MemberRetentionArguments = Given<Arguments, 'guild', 'from_time' | 'to_time'>
-export type MemberRetentionRow = Row<{
+interface MemberRetentionColumns {
   /** The month, UTC. */
   readonly joined_in: Instant
   /** How many joined. */
@@ -373,10 +392,11 @@ export type MemberRetentionRow = Row<{
   readonly still_after_30d: number
   /** How many of them were there 90 days later; NULL when it is too soon. */
   readonly still_after_90d: number
-}>
+}
+export type MemberRetentionArguments = Given<Arguments, 'guild', 'from_time' | 'to_time', MemberRetentionColumns>
+export type MemberRetentionRow = Row<MemberRetentionColumns>
 
-export type GuildOnlineHeatmapArguments = Given<Arguments, 'guild', 'from_time' | 'to_time'>
-export type GuildOnlineHeatmapRow = Row<{
+interface GuildOnlineHeatmapColumns {
   /** Day of the week, 1 Monday .. 7 Sunday. */
   readonly dow: number
   /** Hour of the day, 0 .. 23 UTC. */
@@ -387,10 +407,11 @@ export type GuildOnlineHeatmapRow = Row<{
   readonly online_max: number
   /** The share of that time for which responses speak, 0 .. 1; NULL where none was expected. */
   readonly coverage: number
-}>
+}
+export type GuildOnlineHeatmapArguments = Given<Arguments, 'guild', 'from_time' | 'to_time', GuildOnlineHeatmapColumns>
+export type GuildOnlineHeatmapRow = Row<GuildOnlineHeatmapColumns>
 
-export type WorldPeakArguments = Given<Arguments, never, 'from_time' | 'to_time'>
-export type WorldPeakRow = Row<{
+interface WorldPeakColumns {
   /** Name of the world. */
   readonly world: string
   /** The full hour, UTC. */
@@ -401,7 +422,9 @@ export type WorldPeakRow = Row<{
   readonly online_max: number
   /** The share of that time for which responses speak, 0 .. 1; NULL where none was expected. */
   readonly coverage: number
-}>
+}
+export type WorldPeakArguments = Given<Arguments, never, 'from_time' | 'to_time', WorldPeakColumns>
+export type WorldPeakRow = Row<WorldPeakColumns>
 
 interface WorldLifecycleColumns {
   /** Name of the world. */
@@ -418,8 +441,7 @@ interface WorldLifecycleColumns {
 export type WorldLifecycleArguments = Filters<WorldLifecycleColumns>
 export type WorldLifecycleRow = Row<WorldLifecycleColumns>
 
-export type OnlineTotalArguments = Given<Arguments, 'step', 'from_time' | 'to_time'>
-export type OnlineTotalRow = Row<{
+interface OnlineTotalColumns {
   /** The instant, UTC: the beginning of the step, or when it changed. */
   readonly at: Instant
   /** Players online, hidden ones included: the average over the time that was watched. */
@@ -430,7 +452,9 @@ export type OnlineTotalRow = Row<{
   readonly hidden_avg: number
   /** The share of that time for which responses speak, 0 .. 1; NULL where none was expected. */
   readonly coverage: number
-}>
+}
+export type OnlineTotalArguments = Given<Arguments, 'step', 'from_time' | 'to_time', OnlineTotalColumns>
+export type OnlineTotalRow = Row<OnlineTotalColumns>
 
 interface PlayerSessionColumns {
   /** The player. */
@@ -467,8 +491,7 @@ interface PlayerSessionColumns {
 export type PlayerSessionArguments = Filters<PlayerSessionColumns>
 export type PlayerSessionRow = Row<PlayerSessionColumns>
 
-export type PlayerPlaytimeArguments = Given<Arguments, 'player', 'from_time' | 'to_time'>
-export type PlayerPlaytimeRow = Row<{
+interface PlayerPlaytimeColumns {
   /** The day, UTC. */
   readonly day: string
   /** Seconds online at least. */
@@ -479,10 +502,11 @@ export type PlayerPlaytimeRow = Row<{
   readonly coverage: number
   /** Seconds online, one likely number between the two. */
   readonly seconds_estimate: number
-}>
+}
+export type PlayerPlaytimeArguments = Given<Arguments, 'player', 'from_time' | 'to_time', PlayerPlaytimeColumns>
+export type PlayerPlaytimeRow = Row<PlayerPlaytimeColumns>
 
-export type PlayerBiographyArguments = Given<Arguments, 'player', never>
-export type PlayerBiographyRow = Row<{
+interface PlayerBiographyColumns {
   /** From when it was so, UTC. */
   readonly valid_from: Instant
   /** Until when it was so, UTC; NULL while it is. */
@@ -495,10 +519,11 @@ export type PlayerBiographyRow = Row<{
   readonly guild_name: string
   /** The rank in that guild. */
   readonly guild_rank: string
-}>
+}
+export type PlayerBiographyArguments = Given<Arguments, 'player', never, PlayerBiographyColumns>
+export type PlayerBiographyRow = Row<PlayerBiographyColumns>
 
-export type MemberCounterArguments = Given<Arguments, 'guild' | 'counter', 'from_time' | 'to_time'>
-export type MemberCounterRow = Row<{
+interface MemberCounterColumns {
   /** The player. */
   readonly player_uuid: string
   /** The player's name. */
@@ -509,7 +534,14 @@ export type MemberCounterRow = Row<{
   readonly quality: string
   /** The most that it can be, where that can be known. */
   readonly at_most: number
-}>
+}
+export type MemberCounterArguments = Given<
+  Arguments,
+  'guild' | 'counter',
+  'from_time' | 'to_time',
+  MemberCounterColumns
+>
+export type MemberCounterRow = Row<MemberCounterColumns>
 
 interface ItemChangeColumns {
   /** observed_at of the first response that showed the change. */
@@ -553,17 +585,19 @@ interface RecipeChangeColumns {
 export type RecipeChangeArguments = Filters<RecipeChangeColumns>
 export type RecipeChangeRow = Row<RecipeChangeColumns>
 
-export type ItemAtArguments = Given<Arguments, 'internal_name', 'at'>
-export type ItemAtRow = Row<{
+interface ItemAtColumns {
   /** The item as JSON, in the API's own shape. */
   readonly item_at: unknown
-}>
+}
+export type ItemAtArguments = Given<Arguments, 'internal_name', 'at', ItemAtColumns>
+export type ItemAtRow = Row<ItemAtColumns>
 
-export type RecipeAtArguments = Given<Arguments, 'internal_name', 'at'>
-export type RecipeAtRow = Row<{
+interface RecipeAtColumns {
   /** The recipe as JSON, in the API's own shape. */
   readonly recipe_at: unknown
-}>
+}
+export type RecipeAtArguments = Given<Arguments, 'internal_name', 'at', RecipeAtColumns>
+export type RecipeAtRow = Row<RecipeAtColumns>
 
 interface PatchColumns {
   /** Number of the patch, counting from 1 in order of time. */
@@ -596,8 +630,7 @@ interface PatchColumns {
 export type PatchArguments = Filters<PatchColumns>
 export type PatchRow = Row<PatchColumns>
 
-export type RecipesUsingArguments = Given<Arguments, 'material', never>
-export type RecipesUsingRow = Row<{
+interface RecipesUsingColumns {
   /** The internal name. */
   readonly internal_name: string
   /** What the recipe makes. */
@@ -610,10 +643,11 @@ export type RecipesUsingRow = Row<{
   readonly level_max: number
   /** How many. */
   readonly amount: number
-}>
+}
+export type RecipesUsingArguments = Given<Arguments, 'material', never, RecipesUsingColumns>
+export type RecipesUsingRow = Row<RecipesUsingColumns>
 
-export type CoverageArguments = Given<Arguments, 'resource', 'from_time' | 'to_time'>
-export type CoverageRow = Row<{
+interface CoverageColumns {
   /** The full hour, UTC. */
   readonly hour: Instant
   /** Observations that were expected; NULL where no schedule was known. */
@@ -634,7 +668,9 @@ export type CoverageRow = Row<{
   readonly partial: number
   /** The share of the hour that another database observed and this one did not, known from its lake, 0 .. 1. */
   readonly imported: number
-}>
+}
+export type CoverageArguments = Given<Arguments, 'resource', 'from_time' | 'to_time', CoverageColumns>
+export type CoverageRow = Row<CoverageColumns>
 
 interface FreshnessColumns {
   /** The resource, such as territories. */
@@ -657,8 +693,7 @@ interface FreshnessColumns {
 export type FreshnessArguments = Filters<FreshnessColumns>
 export type FreshnessRow = Row<FreshnessColumns>
 
-export type LootPoolAtArguments = Given<Arguments, never, 'at'>
-export type LootPoolAtRow = Row<{
+interface LootPoolAtColumns {
   /** Name of the pool. */
   readonly pool: string
   /** CAMP or RAID. */
@@ -677,7 +712,9 @@ export type LootPoolAtRow = Row<{
   readonly always: boolean
   /** From when on the pool had it, UTC. */
   readonly since: Instant
-}>
+}
+export type LootPoolAtArguments = Given<Arguments, never, 'at', LootPoolAtColumns>
+export type LootPoolAtRow = Row<LootPoolAtColumns>
 
 interface RewardAppearanceColumns {
   /** Name of the pool as players see it. */
@@ -704,8 +741,7 @@ interface RewardAppearanceColumns {
 export type RewardAppearanceArguments = Filters<RewardAppearanceColumns>
 export type RewardAppearanceRow = Row<RewardAppearanceColumns>
 
-export type WorldEventScheduleArguments = Given<Arguments, never, 'from_time' | 'to_time'>
-export type WorldEventScheduleRow = Row<{
+interface WorldEventScheduleColumns {
   /** The name. */
   readonly name: string
   /** When it begins, UTC. */
@@ -720,7 +756,9 @@ export type WorldEventScheduleRow = Row<{
   readonly internal_name: string
   /** The first response that gave this time, UTC. */
   readonly announced_at: Instant
-}>
+}
+export type WorldEventScheduleArguments = Given<Arguments, never, 'from_time' | 'to_time', WorldEventScheduleColumns>
+export type WorldEventScheduleRow = Row<WorldEventScheduleColumns>
 
 interface AbilityChangeColumns {
   /** observed_at of the first response that showed the change. */
@@ -791,8 +829,7 @@ interface QuestChangeColumns {
 export type QuestChangeArguments = Filters<QuestChangeColumns>
 export type QuestChangeRow = Row<QuestChangeColumns>
 
-export type LeaderboardAtArguments = Given<Arguments, 'type', 'at'>
-export type LeaderboardAtRow = Row<{
+interface LeaderboardAtColumns {
   /** The place, 1 for the first; NULL when it is on none. */
   readonly place: number
   /** Uuid of the guild or player; NULL where the place has no name. */
@@ -809,10 +846,11 @@ export type LeaderboardAtRow = Row<{
   readonly reason: string
   /** guild or player: what the board ranks. */
   readonly kind: string
-}>
+}
+export type LeaderboardAtArguments = Given<Arguments, 'type', 'at', LeaderboardAtColumns>
+export type LeaderboardAtRow = Row<LeaderboardAtColumns>
 
-export type LeaderboardHistoryArguments = Given<Arguments, 'type' | 'entity', 'from_time' | 'to_time'>
-export type LeaderboardHistoryRow = Row<{
+interface LeaderboardHistoryColumns {
   /** The instant, UTC: the beginning of the step, or when it changed. */
   readonly at: Instant
   /** The place, 1 for the first; NULL when it is on none. */
@@ -829,7 +867,14 @@ export type LeaderboardHistoryRow = Row<{
   readonly name: string
   /** The character, of a board that ranks characters. */
   readonly character_uuid: string
-}>
+}
+export type LeaderboardHistoryArguments = Given<
+  Arguments,
+  'type' | 'entity',
+  'from_time' | 'to_time',
+  LeaderboardHistoryColumns
+>
+export type LeaderboardHistoryRow = Row<LeaderboardHistoryColumns>
 
 interface NewsColumns {
   /** When it was published, by the API. NULL: the API does not send that. */
@@ -852,8 +897,7 @@ interface NewsColumns {
 export type NewsArguments = Filters<NewsColumns>
 export type NewsRow = Row<NewsColumns>
 
-export type GainedArguments = Given<Arguments, 'kind' | 'counter' | 'entity_name', 'from_time' | 'to_time'>
-export type GainedRow = Row<{
+interface GainedColumns {
   /** Uuid of the guild or player; of a character player/character. */
   readonly entity: string
   /** The latest name. */
@@ -866,10 +910,16 @@ export type GainedRow = Row<{
   readonly quality: string
   /** The share of that time for which responses speak, 0 .. 1; NULL where none was expected. */
   readonly coverage: number
-}>
+}
+export type GainedArguments = Given<
+  Arguments,
+  'kind' | 'counter' | 'entity_name',
+  'from_time' | 'to_time',
+  GainedColumns
+>
+export type GainedRow = Row<GainedColumns>
 
-export type TopGainedArguments = Given<Arguments, 'kind' | 'counter', 'from_time' | 'to_time' | 'n'>
-export type TopGainedRow = Row<{
+interface TopGainedColumns {
   /** The place, 1 for the first; NULL when it is on none. */
   readonly place: number
   /** Uuid of the guild or player; of a character player/character. */
@@ -884,10 +934,11 @@ export type TopGainedRow = Row<{
   readonly coverage: number
   /** The most that it can be, where that can be known. */
   readonly at_most: number
-}>
+}
+export type TopGainedArguments = Given<Arguments, 'kind' | 'counter', 'from_time' | 'to_time' | 'n', TopGainedColumns>
+export type TopGainedRow = Row<TopGainedColumns>
 
-export type TimelineArguments = Given<Arguments, 'kind' | 'counter' | 'entity' | 'step', 'from_time' | 'to_time'>
-export type TimelineRow = Row<{
+interface TimelineColumns {
   /** The instant, UTC: the beginning of the step, or when it changed. */
   readonly at: Instant
   /** What the counter was at the instant; NULL where no response lies close before. */
@@ -900,10 +951,16 @@ export type TimelineRow = Row<{
   readonly coverage: number
   /** The most that it can be, where that can be known. */
   readonly at_most: number
-}>
+}
+export type TimelineArguments = Given<
+  Arguments,
+  'kind' | 'counter' | 'entity' | 'step',
+  'from_time' | 'to_time',
+  TimelineColumns
+>
+export type TimelineRow = Row<TimelineColumns>
 
-export type BestArguments = Given<Arguments, 'kind' | 'counter' | 'entity', never>
-export type BestRow = Row<{
+interface BestColumns {
   /** day, week or month. */
   readonly period: string
   /** When that day, week or month began, UTC; NULL when nothing is known. */
@@ -914,10 +971,11 @@ export type BestRow = Row<{
   readonly quality: string
   /** The most that it can be, where that can be known. */
   readonly at_most: number
-}>
+}
+export type BestArguments = Given<Arguments, 'kind' | 'counter' | 'entity', never, BestColumns>
+export type BestRow = Row<BestColumns>
 
-export type FirstToArguments = Given<Arguments, 'kind' | 'counter' | 'value', 'n'>
-export type FirstToRow = Row<{
+interface FirstToColumns {
   /** The place, 1 for the first; NULL when it is on none. */
   readonly place: number
   /** Uuid of the guild or player; of a character player/character. */
@@ -928,7 +986,9 @@ export type FirstToRow = Row<{
   readonly at: Instant
   /** The last response that showed less, UTC; NULL where none did. */
   readonly not_before: Instant
-}>
+}
+export type FirstToArguments = Given<Arguments, 'kind' | 'counter' | 'value', 'n', FirstToColumns>
+export type FirstToRow = Row<FirstToColumns>
 
 interface CounterColumns {
   /** What has it: guild, member, player, character or profession. */
@@ -981,8 +1041,7 @@ interface ItemSetColumns {
 export type ItemSetArguments = Filters<ItemSetColumns>
 export type ItemSetRow = Row<ItemSetColumns>
 
-export type GatheringNearArguments = Given<Arguments, 'material' | 'near_x' | 'near_z', 'n'>
-export type GatheringNearRow = Row<{
+interface GatheringNearColumns {
   /** What is gathered there, such as OAK. */
   readonly node: string
   /** The profession level that it requires. */
@@ -995,10 +1054,11 @@ export type GatheringNearRow = Row<{
   readonly z: number
   /** Distance on the map, in blocks. */
   readonly distance: number
-}>
+}
+export type GatheringNearArguments = Given<Arguments, 'material' | 'near_x' | 'near_z', 'n', GatheringNearColumns>
+export type GatheringNearRow = Row<GatheringNearColumns>
 
-export type RouteBetweenArguments = Given<Arguments, 'from_territory' | 'to_territory', 'at'>
-export type RouteBetweenRow = Row<{
+interface RouteBetweenColumns {
   /** Place on the way, 1 for the first territory. */
   readonly position: number
   /** Exact name of the territory. */
@@ -1009,31 +1069,37 @@ export type RouteBetweenRow = Row<{
   readonly guild_name: string
   /** not observed: who held it then is not known; NULL: it is known. */
   readonly reason: string
-}>
+}
+export type RouteBetweenArguments = Given<Arguments, 'from_territory' | 'to_territory', 'at', RouteBetweenColumns>
+export type RouteBetweenRow = Row<RouteBetweenColumns>
 
-export type ClassAtArguments = Given<Arguments, 'name', 'at'>
-export type ClassAtRow = Row<{
+interface ClassAtColumns {
   /** The class as JSON, in the API's own shape. */
   readonly class_at: unknown
-}>
+}
+export type ClassAtArguments = Given<Arguments, 'name', 'at', ClassAtColumns>
+export type ClassAtRow = Row<ClassAtColumns>
 
-export type AbilityAtArguments = Given<Arguments, 'name', 'at'>
-export type AbilityAtRow = Row<{
+interface AbilityAtColumns {
   /** The ability as JSON, in the API's own shape. */
   readonly ability_at: unknown
-}>
+}
+export type AbilityAtArguments = Given<Arguments, 'name', 'at', AbilityAtColumns>
+export type AbilityAtRow = Row<AbilityAtColumns>
 
-export type RaidAtArguments = Given<Arguments, 'name', 'at'>
-export type RaidAtRow = Row<{
+interface RaidAtColumns {
   /** The raid as JSON, in the API's own shape. */
   readonly raid_at: unknown
-}>
+}
+export type RaidAtArguments = Given<Arguments, 'name', 'at', RaidAtColumns>
+export type RaidAtRow = Row<RaidAtColumns>
 
-export type CampAtArguments = Given<Arguments, 'name', 'at'>
-export type CampAtRow = Row<{
+interface CampAtColumns {
   /** The camp as JSON, in the API's own shape. */
   readonly camp_at: unknown
-}>
+}
+export type CampAtArguments = Given<Arguments, 'name', 'at', CampAtColumns>
+export type CampAtRow = Row<CampAtColumns>
 
 interface ItemColumns {
   /** The natural key; unique and stable. */

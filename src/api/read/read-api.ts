@@ -72,7 +72,8 @@ function addressOf(path: string, given: Given, cursor: string | undefined): URL 
   const address = new URL(path)
   for (const [name, value] of Object.entries<unknown>({ ...given, cursor })) {
     if (value === undefined) continue
-    address.searchParams.set(name, value instanceof Date ? value.toISOString() : String(value))
+    for (const one of [value].flat())
+      address.searchParams.append(name, one instanceof Date ? one.toISOString() : String(one))
   }
   return address
 }
@@ -93,7 +94,7 @@ async function pageAt(
 }
 
 interface AnswerDocument {
-  readonly arguments: Readonly<Record<string, string>>
+  readonly arguments: Page<unknown>['arguments']
   readonly rows: readonly unknown[]
   readonly next: string | null
 }

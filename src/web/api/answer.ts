@@ -1,18 +1,19 @@
-import { isUnreadable, readArguments, rowsOf } from '../../analytics/asking/ask.ts'
-import { boundArguments } from '../../analytics/asking/bounds.ts'
+import { boundAsked, isUnreadable, readAsked, rowsOf } from '../../analytics/asking/ask.ts'
 import { checkNamed, type NameFinders } from '../../analytics/asking/names.ts'
-import { KEYS, type Position, pageStatement } from '../../analytics/asking/page.ts'
+import { readOrder, readSelect } from '../../analytics/asking/order.ts'
+import { hasKeys, KEYS, type Position, pageStatement } from '../../analytics/asking/page.ts'
 import { WrongArgument } from '../../analytics/asking/readable.ts'
 import { cellOf } from '../../analytics/asking/rows-text.ts'
-import type { Argument, Question } from '../../analytics/questions.ts'
+import type { Asked } from '../../analytics/asking/statement.ts'
+import type { Question } from '../../analytics/questions.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Reader } from '../reading.ts'
 import { asGiven, type Requested } from './arguments.ts'
 import { cursorText, readCursor, unreadableCursor } from './cursor.ts'
 
 export interface Answer {
-  /** As they were read: names as uuids, `now` and `-7d` as instants. */
-  readonly arguments: readonly Argument[]
+  /** As it was read: names as uuids, `now` and `-7d` as instants. */
+  readonly asked: Asked
   readonly rows: readonly Record<string, unknown>[]
   /** Cursor of the next page; null on the last one. */
   readonly next: string | null
@@ -36,35 +37,51 @@ export async function answer(
   question: Question,
   request: Requested,
 ): Promise<Answer> {
-  const { given, limit, order, cursor } = request
-  const begun = cursor === undefined ? undefined : readCursor(question, given, cursor)
+  const { limit, order, select, cursor } = request
+  const shape = {
+    order: order === undefined ? [] : readOrder(question, order),
+    select: select === undefined ? [] : readSelect(question, select),
+  }
+  const begun = cursor === undefined ? undefined : readBegun(question, request, cursor)
   const reading = { now: Math.floor(clock.now() / MINUTE) * MINUTE, finders }
-  const { args, found } = await (async () => {
-    const args = await reader.read((sql) =>
+  const { asked, found } = await (async () => {
+    const asked = await reader.read((sql) =>
       begun
-        ? boundArguments(sql, question, begun.arguments)
-        : readArguments(sql, question, asGiven(question, given), reading),
+        ? boundAsked(sql, question, { ...begun.asked, ...shape })
+        : readAsked(sql, question, asGiven(question, request), reading),
     )
-    const statement = pageStatement(question, args, { limit, order, after: begun?.after })
-    return { args, found: await reader.ask((sql) => rowsOf(sql, statement, args)) }
+    const statement = pageStatement(question, asked, { limit, after: begun?.after })
+    return { asked, found: await reader.ask((sql) => rowsOf(sql, statement, asked)) }
   })().catch((error: unknown) => {
     // What it holds was read already, when the first page was asked for.
     throw begun && (error instanceof WrongArgument || isUnreadable(error)) ? unreadableCursor() : error
   })
-  if (found.length === 0 && !begun) await reader.read((sql) => checkNamed(sql, question, args))
+  if (found.length === 0 && !begun) await reader.read((sql) => checkNamed(sql, question, asked.filters))
   const rows = found.slice(0, limit)
   const last = rows.at(-1)
-  const after = last && found.length > limit ? positionOf(question, last, begun?.after, limit) : undefined
+  const after =
+    last && found.length > limit
+      ? hasKeys(question, asked)
+        ? { keys: cellOf(last, KEYS) as (string | null)[] }
+        : { skip: skipped(begun?.after) + limit }
+      : undefined
   return {
-    arguments: args,
+    asked,
     rows: rows.map((row) => withoutKeys(row)),
-    next: after ? cursorText(question, given, { arguments: args, after }) : null,
+    next: after ? cursorText(question, request, { asked, after }) : null,
   }
 }
 
-function positionOf({ kind }: Question, last: object, before: Position | undefined, limit: number): Position {
-  if (kind === 'view') return { keys: cellOf(last, KEYS) as (string | null)[] }
-  return { skip: (before && 'skip' in before ? before.skip : 0) + limit }
+function readBegun(question: Question, request: Requested, cursor: string) {
+  try {
+    return readCursor(question, request, cursor)
+  } catch (error) {
+    throw error instanceof WrongArgument ? unreadableCursor() : error
+  }
+}
+
+function skipped(before: Position | undefined): number {
+  return before && 'skip' in before ? before.skip : 0
 }
 
 function withoutKeys({ [KEYS]: _, ...row }: Record<string, unknown>): Record<string, unknown> {

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { filterHelp } from '../../analytics/asking/filters.ts'
 import { byTopic, isAsked, recorded } from '../../analytics/catalogue.ts'
 import { type ExampleValues, exampleValues } from '../../analytics/examples.ts'
 import { type Parameter, type Question, readQuestions } from '../../analytics/questions.ts'
@@ -10,7 +11,7 @@ import { problems } from '../http/problems.ts'
 import { isAboutPlayers } from '../people.ts'
 import { limits } from './arguments.ts'
 import { examplePath } from './example-path.ts'
-import { isRequired, meaningOf } from './openapi.ts'
+import { filtersOf, isRequired, meaningOf } from './openapi.ts'
 import { feedList } from './openapi-feeds.ts'
 
 /** `/api`: the read API for people. */
@@ -20,7 +21,7 @@ export async function apiPage({ sql, people }: Visit): Promise<Page> {
   const values = await exampleValues(sql)
   return {
     path: '/api',
-    title: `${count(questions.length, 'question')} about the history, answered as JSON or CSV`,
+    title: `${count(questions.length, 'question')} about the history, answered as JSON, CSV or NDJSON`,
     lead: 'The read API: every question has a path, takes its arguments by name, and needs no key.',
     control: html`<p><a href="/openapi.json">openapi.json</a> describes the same for programs. <a href="#requests">Requests</a>,
 <a href="#feeds">feeds</a>, <a href="#problems">problems</a>.</p>
@@ -55,16 +56,17 @@ function rowsFigure(views: readonly Question[]): Figure {
 }
 
 function questionFigure(question: Question, values: ExampleValues): Figure {
-  const { name, kind, comment, parameters, columns } = question
+  const { name, comment, parameters, columns } = question
   const path = examplePath(question, values)
   const example = path === undefined ? '' : html`<p class="note">Example: <a href="${path}">${path}</a></p>`
-  const filters = html`<p class="note">Each column is a filter, such as <code>?${columns[0]?.name ?? ''}=</code>.</p>`
+  const filters = html`<p class="note">Each column is a filter, such as <code>?${filtersOf(question)[0]?.name ?? ''}=</code>; see <a href="#requests">requests</a>.</p>`
   const meanings = columns.map((one) => [html`<code>${one.name}</code>`, one.type, one.comment ?? ''])
   return {
     id: name,
     title: name,
     lead: comment ?? '',
-    picture: html`${kind === 'view' ? filters : tableMarkup({ columns: ['Argument', 'Type', 'Default', 'Meaning'], rows: parameters.map(argumentRow) })}
+    picture: html`${parameters.length > 0 ? tableMarkup({ columns: ['Argument', 'Type', 'Default', 'Meaning'], rows: parameters.map(argumentRow) }) : ''}
+${filters}
 ${example}<details><summary>Columns of the answer (${columns.length})</summary>${tableMarkup({ columns: ['Column', 'Type', 'Meaning'], rows: meanings })}</details>`,
   }
 }
@@ -86,8 +88,17 @@ function requests(): Chapter {
   const rows = [
     ['limit', `Rows of a page, 1 to ${limits.most.toLocaleString('en-US')}; ${limits.usual} without it.`],
     ['cursor', 'The next page, from next of the page before or its header Link; the other parameters stay the same.'],
-    ['order', 'asc (without it) or desc, of views: by all columns, from the first.'],
-    ['Accept: text/csv', 'Rows as CSV, whose cells no spreadsheet runs; else JSON.'],
+    [
+      'column=',
+      `Each column of an answer is a filter: ${filterHelp}. Several of one column are all fulfilled; null fulfils none but is.null. eq. begins a value that looks like an operator. An argument goes before a column of its name.`,
+    ],
+    [
+      'order',
+      'Columns such as level.desc.nullslast,internal_name; asc or desc alone: all columns, from the first. Views have asc without it.',
+    ],
+    ['select', 'Only these columns, such as internal_name,level.'],
+    ['format', 'json, csv or ndjson. Cells of CSV are run by no spreadsheet; the next page is in the header Link.'],
+    ['Accept', 'The same without format: application/json (without it), text/csv or application/x-ndjson.'],
     ['If-None-Match', '304 when the client has the answer already; now is the last full minute.'],
     [
       'RateLimit-*',

@@ -66,11 +66,14 @@ function typesOfFunction({ name, parameters, columns }: Question): string {
   const namesOf = (some: readonly Parameter[]) => some.map((one) => `'${one.name}'`).join(' | ') || 'never'
   const needed = namesOf(parameters.filter(isRequired))
   const others = namesOf(parameters.filter((one) => !isRequired(one)))
+  const given = ['Arguments', needed, others, `${type}Columns`]
+  const line = `export type ${type}Arguments = Given<${given.join(', ')}>`
   return `
-export type ${type}Arguments = Given<Arguments, ${needed}, ${others}>
-export type ${type}Row = Row<{
+interface ${type}Columns {
 ${columns.map(fieldOf).join('\n')}
-}>
+}
+${line.length > 120 ? line.replace(/<.*>/, `<\n  ${given.join(',\n  ')}\n>`) : line}
+export type ${type}Row = Row<${type}Columns>
 `
 }
 

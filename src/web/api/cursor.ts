@@ -1,39 +1,42 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
+import { filterText, readFilters } from '../../analytics/asking/filters.ts'
 import type { Position } from '../../analytics/asking/page.ts'
-import type { Argument, Question } from '../../analytics/questions.ts'
+import type { Asked } from '../../analytics/asking/statement.ts'
+import type { Question } from '../../analytics/questions.ts'
 import { Problem } from '../http/problems.ts'
+import type { Requested } from './arguments.ts'
 
-/** What a cursor holds: the arguments as they were read for the first page, so that `now` stays the same, and a position. */
+/** What a cursor holds: arguments and filters as they were read for the first page, so that `now` stays the same, and a position. */
 const content = z.object({
   given: z.string(),
   arguments: z.array(z.tuple([z.string(), z.string()])),
-  after: z.union([z.object({ keys: z.array(z.string().nullable()) }), z.object({ skip: z.int().min(0) })]),
+  after: z.union([z.object({ keys: z.array(z.string().nullable()) }), z.object({ skip: z.int().min(0).max(1e9) })]),
 })
 
 /** Where the next page begins. */
 interface Cursor {
-  readonly arguments: readonly Argument[]
+  readonly asked: Pick<Asked, 'args' | 'filters'>
   readonly after: Position
 }
 
-/** @param given name and value of each argument as requested */
-export function cursorText(question: Question, given: readonly (readonly [string, string])[], cursor: Cursor): string {
-  const pairs = cursor.arguments.map(({ name, value }) => [name, value])
-  const text = JSON.stringify({ given: digest(question, given), arguments: pairs, after: cursor.after })
+export function cursorText(question: Question, request: Requested, { asked, after }: Cursor): string {
+  const pairs = [
+    ...asked.args.map(({ name, value }) => [name, value]),
+    ...asked.filters.map((one) => [one.name, filterText(one)]),
+  ]
+  const text = JSON.stringify({ given: digest(question, request), arguments: pairs, after })
   return Buffer.from(text).toString('base64url')
 }
 
-/** @throws Problem when it is none, or belongs to another question or other arguments */
-export function readCursor(question: Question, given: readonly (readonly [string, string])[], text: string): Cursor {
+/** @throws Problem when it is none, or belongs to another question, other arguments or another order */
+export function readCursor(question: Question, request: Requested, text: string): Cursor {
   const read = content.safeParse(parsed(text))
   if (!read.success) throw unreadableCursor()
-  if (read.data.given !== digest(question, given)) {
+  if (read.data.given !== digest(question, request)) {
     throw new Problem('bad-argument', { detail: 'cursor belongs to other arguments', argument: 'cursor' })
   }
-  const args = typed(question, read.data.arguments)
-  if (!args) throw unreadableCursor()
-  return { arguments: args, after: read.data.after }
+  return { asked: typed(question, read.data.arguments), after: read.data.after }
 }
 
 /** The problem with a cursor that this server did not make. */
@@ -41,17 +44,17 @@ export function unreadableCursor(): Problem {
   return new Problem('bad-argument', { detail: 'cursor cannot be read', argument: 'cursor' })
 }
 
-/** The arguments with their types: of a function in the order of its parameters. Undefined when they do not fit. */
-function typed(
-  { kind, parameters, columns }: Question,
-  pairs: readonly (readonly [string, string])[],
-): Argument[] | undefined {
+/** Arguments in the order of the parameters, then filters. @throws Problem, WrongArgument when they do not fit */
+function typed(question: Question, pairs: readonly (readonly [string, string])[]): Cursor['asked'] {
+  const { parameters } = question
   const required = parameters.filter(({ optional }) => !optional).length
-  const found = pairs.flatMap(([name, value], place) => {
-    const one = kind === 'function' ? parameters[place] : columns.find((column) => column.name === name)
+  const args = pairs.flatMap(([name, value], place) => {
+    const one = parameters[place]
     return one?.name === name ? [{ name, type: one.type, value }] : []
   })
-  return found.length === pairs.length && found.length >= required ? found : undefined
+  if (args.length < required) throw unreadableCursor()
+  // Its instants are no words any more.
+  return { args, filters: readFilters(question, pairs.slice(args.length), 0) }
 }
 
 function parsed(text: string): unknown {
@@ -64,9 +67,9 @@ function parsed(text: string): unknown {
   }
 }
 
-function digest({ name }: Question, given: readonly (readonly [string, string])[]): string {
+function digest({ name }: Question, { given, order }: Requested): string {
   return createHash('sha256')
-    .update(JSON.stringify([name, given]))
+    .update(JSON.stringify(order === undefined ? [name, given] : [name, given, order]))
     .digest('base64url')
     .slice(0, 16)
 }

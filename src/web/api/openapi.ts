@@ -1,7 +1,8 @@
+import { filterHelp, fittingOf } from '../../analytics/asking/filters.ts'
 import { byTopic } from '../../analytics/catalogue.ts'
 import type { Column, Parameter, Question } from '../../analytics/questions.ts'
 import { problems } from '../http/problems.ts'
-import { limits } from './arguments.ts'
+import { formats, limits } from './arguments.ts'
 import { feedPaths, feedTags } from './openapi-feeds.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -16,8 +17,7 @@ export function openApi(questions: readonly Question[], version: string): Json {
       title: 'wynnsync',
       version,
       summary: 'The kept history of the Wynncraft web API.',
-      description:
-        'Read-only. Every question and view of the schema analytics has a path. Names of guilds and players are resolved to uuids. Not affiliated with the makers of the game or of its API.',
+      description: `Read-only. Every question and view of the schema analytics has a path. Names of guilds and players are resolved to uuids. Instants are ISO 8601 in UTC with milliseconds, and infinity; null is unknown. Each column is a filter, as PostgREST spells them: ${filterHelp}. Unknown values fulfil no filter but is.null. Not affiliated with the makers of the game or of its API.`,
     },
     security: [{}, { bearer: [] }, { apiKey: [] }],
     tags: [...byTopic(questions).map(({ title }) => title), ...feedTags].map((name) => ({ name })),
@@ -69,13 +69,13 @@ const problemSchema = {
 }
 
 function operationOf(question: Question, tag: string): Json {
-  const { name, kind, comment, parameters, columns } = question
+  const { name, comment, parameters, columns } = question
   return {
     operationId: name,
     tags: [tag],
     summary: comment?.split(/(?<=\.) /)[0] ?? name,
     ...(comment && { description: comment }),
-    parameters: [...(kind === 'function' ? parameters.map(argumentOf) : columns.map(filterOf)), ...paging(kind)],
+    parameters: [...parameters.map(argumentOf), ...filtersOf(question).map(filterOf), ...shape(columns)],
     responses: {
       200: {
         description: 'Rows',
@@ -84,8 +84,9 @@ function operationOf(question: Question, tag: string): Json {
           Link: { schema: { type: 'string' }, description: 'The next page, rel="next"' },
         },
         content: {
-          'application/json': { schema: documentSchema(columns) },
-          'text/csv': { schema: { type: 'string' } },
+          [formats.json]: { schema: documentSchema(columns) },
+          [formats.csv]: { schema: { type: 'string' } },
+          [formats.ndjson]: { schema: { type: 'string' } },
         },
       },
       304: { $ref: '#/components/responses/notModified' },
@@ -109,12 +110,30 @@ function argumentOf(parameter: Parameter): Json {
     required: isRequired(parameter),
     description: `${meaningOf(name, type)}${isPeriod ? '; without from_time and to_time: the last seven days' : ''}`,
     schema: { type: type === 'integer' ? 'integer' : 'string' },
+    ...argumentExamples(name, type),
   }
 }
 
+function argumentExamples(name: string, type: string): Json {
+  if (type === 'timestamp with time zone') return { example: name === 'to_time' ? 'now' : '-1d' }
+  return type === 'interval' ? { example: '1 day' } : {}
+}
+
+/** The columns that are filters: a parameter of the same name goes before a column. */
+export function filtersOf({ parameters, columns }: Question): Column[] {
+  return columns.filter(({ name }) => !parameters.some((one) => one.name === name))
+}
+
+/** A filter of each type, to look at. */
+const filterExamples: Readonly<Record<string, string>> = {
+  ...{ text: 'like.*a*', uuid: 'not.is.null', boolean: 'is.true', date: 'gte.2026-05-01', interval: 'gte.1 day' },
+  'timestamp with time zone': 'gte.-7d',
+}
+
 function filterOf({ name, type, comment }: Column): Json {
-  const description = `Only rows with this value. ${comment ?? ''}${type === 'uuid' ? ' A uuid or name.' : ''}`
-  return { name, in: 'query', required: false, description, schema: { type: 'string' } }
+  const description = `Filter of ${type} (${fittingOf(type)}). ${comment ?? ''}${type === 'uuid' ? ' A uuid or name.' : ''}`
+  const example = filterExamples[type] ?? (/^(json|bytea)|\[\]$/.test(type) ? 'not.is.null' : 'gte.1')
+  return { name, in: 'query', required: false, description, schema: { type: 'string' }, example }
 }
 
 export function meaningOf(name: string, type: string): string {
@@ -123,33 +142,58 @@ export function meaningOf(name: string, type: string): string {
   return type === 'interval' ? 'a length of time: 1 hour, 1 day' : type
 }
 
-function paging(kind: Question['kind']): Json[] {
+/** How many rows and columns are answered, in which order and format. */
+function shape(columns: readonly Column[]): Json[] {
   const limit = { type: 'integer', minimum: 1, maximum: limits.most, default: limits.usual }
-  const order = { type: 'string', enum: ['asc', 'desc'], default: 'asc' }
-  const parameter = (name: string, description: string, schema: Json) => ({
+  const text = { type: 'string' }
+  const first = columns[0]?.name ?? ''
+  const parameter = (name: string, description: string, schema: Json, example?: string) => ({
     ...{ name, in: 'query', required: false, description, schema },
+    ...(example !== undefined && { example }),
   })
   return [
     parameter('limit', 'Rows of a page', limit),
-    parameter('cursor', 'Of the next page, from `next` or the Link header; with the same arguments', {
-      type: 'string',
-    }),
-    ...(kind === 'view' ? [parameter('order', 'By all columns, from the first', order)] : []),
+    parameter('cursor', 'Of the next page, from `next` or the Link header; with the same arguments', text),
+    parameter(
+      'order',
+      'Columns, each with .asc or .desc, .nullsfirst or .nullslast; asc or desc alone: all columns, from the first',
+      text,
+      `${first}.desc.nullslast`,
+    ),
+    parameter(
+      'select',
+      'Only these columns',
+      text,
+      columns
+        .map(({ name }) => name)
+        .slice(0, 2)
+        .join(','),
+    ),
+    parameter('format', 'Without it, as the header Accept says', { type: 'string', enum: Object.keys(formats) }),
   ]
 }
 
 function documentSchema(columns: readonly Column[]): Json {
   const row = Object.fromEntries(columns.map((column) => [column.name, schemaOf(column)]))
+  const text = { type: 'string' }
   return {
     type: 'object',
     required: ['question', 'arguments', 'rows', 'next'],
     properties: {
       question: { type: 'string' },
-      arguments: { type: 'object', additionalProperties: { type: 'string' }, description: 'As they were read' },
+      arguments: {
+        type: 'object',
+        additionalProperties: { anyOf: [text, { type: 'array', items: text }] },
+        description: 'Arguments and filters as they were read; of several filters of a column all',
+      },
       rows: { type: 'array', items: { type: 'object', properties: row } },
       next: { type: ['string', 'null'], description: 'Path of the next page' },
     },
   }
+}
+
+const valueFormats: Readonly<Record<string, string>> = {
+  ...{ uuid: 'uuid', date: 'date', 'timestamp with time zone': 'date-time' },
 }
 
 /** Whole numbers beyond 2^53 and the ends of time are texts. NULL is not known. */
@@ -159,5 +203,6 @@ function schemaOf({ type, comment }: Column): Json {
   if (type.endsWith('[]')) return { type: ['array', 'null'], ...described }
   if (/^(smallint|integer|real|double precision)$/.test(type)) return { type: ['number', 'null'], ...described }
   if (/^(bigint|numeric)/.test(type)) return { type: ['number', 'string', 'null'], ...described }
-  return { type: [type === 'boolean' ? 'boolean' : 'string', 'null'], ...described }
+  const format = valueFormats[type]
+  return { type: [type === 'boolean' ? 'boolean' : 'string', 'null'], ...(format && { format }), ...described }
 }

@@ -1,11 +1,13 @@
-import type { Hono } from 'hono'
+import type { Context, Hono } from 'hono'
 import { accepts } from 'hono/accepts'
-import { formatCsv, jsonRow } from '../../analytics/asking/rows-text.ts'
+import { shownArguments } from '../../analytics/asking/ask.ts'
+import { formatCsv, formatNdjson, jsonRow } from '../../analytics/asking/rows-text.ts'
+import type { Question } from '../../analytics/questions.ts'
 import { type Entity, entityOf, etagOf, keptBytes, sendEntity } from '../http/etag.ts'
 import { type Build, createPageCache, shared } from '../http/page-cache.ts'
 import { Problem } from '../http/problems.ts'
 import { type Answer, type Asking, answer } from './answer.ts'
-import { readRequest } from './arguments.ts'
+import { type Format, formats, readRequest } from './arguments.ts'
 import { openApi } from './openapi.ts'
 import type { Served } from './served-questions.ts'
 
@@ -35,13 +37,9 @@ export function addApi(app: Hono, api: Api & { readonly build: Build }): void {
     const question = await api.served.question(context.req.param('question'))
     const query = new URL(context.req.url).searchParams
     const request = readRequest(question, query)
-    context.header('Vary', 'Accept')
+    context.header('Vary', 'Accept', { append: true })
     context.header('X-Robots-Tag', 'noindex')
-    const type = accepts(context, {
-      header: 'Accept',
-      supports: ['application/json', 'text/csv'],
-      default: 'application/json',
-    })
+    const format = request.format ?? acceptedFormat(context)
     const make = () =>
       api.build(async () => {
         const found = await answer(api, question, request)
@@ -49,18 +47,10 @@ export function addApi(app: Hono, api: Api & { readonly build: Build }): void {
         // What moves with the clock alone is no news: a client that has the rest gets a 304.
         const still = { ...found, rows: found.rows.map(({ age: _, ...row }) => row) }
         const stillText = documentOf(question.name, still, next)
-        if (type === 'application/json') {
-          const entity = entityOf(documentOf(question.name, found, next), type)
-          return { entity: { ...entity, etag: etagOf(stillText, type) }, next }
-        }
-        const text = formatCsv(
-          question.columns.map(({ name }) => name),
-          found.rows,
-        )
-        const csv = 'text/csv; charset=utf-8; header=present'
-        return { entity: { ...entityOf(text, csv), etag: etagOf(stillText, csv) }, next }
+        const entity = entityOf(...written(format, question, found, next))
+        return { entity: { ...entity, etag: etagOf(stillText, entity.type) }, next }
       })
-    const { entity, next } = await answers(`${type} ${question.name} ${query}`, make)
+    const { entity, next } = await answers(`${format} ${question.name} ${query}`, make)
     if (next !== null) context.header('Link', `<${next}>; rel="next"`)
     return await sendEntity(context, entity)
   })
@@ -69,9 +59,23 @@ export function addApi(app: Hono, api: Api & { readonly build: Build }): void {
   })
 }
 
+function acceptedFormat(context: Context): Format {
+  const supports = Object.values(formats)
+  const type = accepts(context, { header: 'Accept', supports, default: formats.json })
+  return (Object.keys(formats) as Format[]).find((one) => formats[one] === type) ?? 'json'
+}
+
+/** The answer and its type. */
+function written(format: Format, question: Question, found: Answer, next: string | null): [string, string] {
+  if (format === 'json') return [documentOf(question.name, found, next), formats.json]
+  if (format === 'ndjson') return [formatNdjson(found.rows), formats.ndjson]
+  const { select } = found.asked
+  const columns = select.length > 0 ? select : question.columns.map(({ name }) => name)
+  return [formatCsv(columns, found.rows), `${formats.csv}; charset=utf-8; header=present`]
+}
+
 function documentOf(question: string, found: Answer, next: string | null): string {
-  const args = Object.fromEntries(found.arguments.map(({ name, value }) => [name, value]))
-  return JSON.stringify({ question, arguments: args, rows: found.rows.map(jsonRow), next })
+  return JSON.stringify({ question, arguments: shownArguments(found.asked), rows: found.rows.map(jsonRow), next })
 }
 
 function nextPage(query: URLSearchParams, path: string, cursor: string): string {

@@ -14,7 +14,7 @@ export type Encoding = (typeof encodings)[number]
 const LEAST = 1024
 
 /** Streams of events are not in it: each event must be sent at once. */
-const compressible = /^(text\/(html|csv)|application\/(json|problem\+json|atom\+xml)|image\/svg\+xml)\b/
+const compressible = /^(text\/(html|csv)|application\/(json|x-ndjson|problem\+json|atom\+xml)|image\/svg\+xml)\b/
 
 const [gzipBytes, brotliBytes] = [promisify(gzip), promisify(brotliCompress)]
 

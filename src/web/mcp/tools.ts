@@ -1,3 +1,4 @@
+import { shownArguments } from '../../analytics/asking/ask.ts'
 import { jsonRow } from '../../analytics/asking/rows-text.ts'
 import { coverageOf, sourcesOf } from '../../analytics/asking/sources.ts'
 import { unitOf } from '../../analytics/asking/units.ts'
@@ -92,19 +93,19 @@ export async function callTool(context: Api, tool: string, all: object): Promise
       return text === undefined ? [] : [[key, text]]
     }),
   )
-  const { arguments: args, rows, next } = await answer(context, question, readRequest(question, query))
-  const covered = await context.reader.read((sql) => coverageOf(sql, question, args, context.clock.now()))
+  const { asked, rows, next } = await answer(context, question, readRequest(question, query))
+  const covered = await context.reader.read((sql) => coverageOf(sql, question, asked.args, context.clock.now()))
   return JSON.stringify({
     question: name,
     meaning: question.comment,
-    arguments: Object.fromEntries(args.map((one) => [one.name, one.value])),
+    arguments: shownArguments(asked),
     columns: columnsOf(question),
     units: unitsOf(question),
     rows: rows.map(jsonRow),
     next,
     note: 'Times are UTC. null is unknown, never zero. coverage is the share (0 to 1) of the expected observations that exist.',
     coverage: covered.map(jsonRow),
-    freshness: await freshnessOf(context, question, args),
+    freshness: await freshnessOf(context, question, asked.args),
   })
 }
 

@@ -1,5 +1,7 @@
-import { readArguments, rowsOf } from '../../../analytics/asking/ask.ts'
-import { readQuestions, statementFor } from '../../../analytics/questions.ts'
+import { readAsked, rowsOf } from '../../../analytics/asking/ask.ts'
+import { statementFor } from '../../../analytics/asking/statement.ts'
+import { givenWords } from '../../../analytics/asking/words.ts'
+import { readQuestions } from '../../../analytics/questions.ts'
 import { clockTime, count, length, moment, number } from '../../../analytics/report/words.ts'
 import type { Database } from '../../../db/database.ts'
 import { nameFinders } from '../../../resources/key-names.ts'
@@ -105,8 +107,8 @@ async function theTransfer(played: Played): Promise<Paragraph> {
 async function ask({ db, now }: Played, [, name, ...given]: readonly string[]): Promise<Record<string, unknown>[]> {
   const question = (await readQuestions(db)).find((one) => one.name === name)
   if (!question) throw new RangeError(`no question is called ${name}`)
-  const args = await readArguments(db, question, given, { now, finders: nameFinders })
-  return await rowsOf(db, statementFor(question, args, 0), args)
+  const asked = await readAsked(db, question, givenWords(question, given), { now, finders: nameFinders })
+  return await rowsOf(db, statementFor(question, asked, 0), asked)
 }
 
 async function nameOf(db: Database, player: string): Promise<string> {

@@ -1,16 +1,11 @@
-import { readArguments, rowsOf } from '../../../analytics/asking/ask.ts'
+import { readAsked, rowsOf } from '../../../analytics/asking/ask.ts'
 import { AmbiguousName, checkNamed } from '../../../analytics/asking/names.ts'
 import { WrongArgument } from '../../../analytics/asking/readable.ts'
 import { formatCsv, formatJson, formatNdjson } from '../../../analytics/asking/rows-text.ts'
+import { type Asked, shownStatement, statementFor } from '../../../analytics/asking/statement.ts'
+import { givenWords } from '../../../analytics/asking/words.ts'
 import { exampleValues } from '../../../analytics/examples.ts'
-import {
-  type Argument,
-  type Question,
-  readQuestions,
-  shownStatement,
-  statementFor,
-  usageOf,
-} from '../../../analytics/questions.ts'
+import { type Question, readQuestions, usageOf } from '../../../analytics/questions.ts'
 import { UsageError } from '../../../base/errors.ts'
 import { didYouMean, nearest, unknownName } from '../../../base/text/nearest.ts'
 import type { Database } from '../../../db/database.ts'
@@ -45,8 +40,9 @@ export async function queryCommand(
       return () => showResult(context, about, explanation(about, width))
     }
     const reading = { now: context.app.clock.now(), finders: nameFinders }
-    const args = await withHolders(readArguments(db, question, given, reading)).catch(withUsage(question))
-    return await runQuestion(db, question, args, flags, context)
+    const asking = async () => await readAsked(db, question, givenWords(question, given), reading)
+    const read = await withHolders(asking()).catch(withUsage(question))
+    return await runQuestion(db, question, read, flags, context)
   }
   const show = await withDatabase(context, 'query', work, { isInterruptible: true })
   // The database is closed by now: a reader may take hours, and the embedded one has one process.
@@ -76,7 +72,7 @@ function refuseIdle(flags: QueryFlags, name: string | undefined, common: CommonF
 async function runQuestion(
   db: Database,
   question: Question,
-  given: readonly Argument[],
+  read: Asked,
   flags: QueryFlags,
   context: Context,
 ): Promise<() => Promise<void>> {
@@ -85,18 +81,18 @@ async function runQuestion(
   const limit = rowLimit(context, flags.limit, asTable)
   if (flags.sql) {
     return async () => {
-      out.write(`${shownStatement(statementFor(question, given, limit))}\n`)
+      out.write(`${shownStatement(statementFor(question, read, limit))}\n`)
       if (!common.quiet && flags.limit === undefined && limit > 0)
         err.write(`limit ${limit} is what a terminal shows; --limit 0 leaves it out\n`)
     }
   }
   // One row more than is shown: whether there are more.
-  const statement = statementFor(question, given, limit > 0 ? limit + 1 : 0)
-  const rows = await rowsOf(db, statement, given).catch(withUsage(question))
-  if (rows.length === 0) await checkNamed(db, question, given)
+  const statement = statementFor(question, read, limit > 0 ? limit + 1 : 0)
+  const rows = await rowsOf(db, statement, read).catch(withUsage(question))
+  if (rows.length === 0) await checkNamed(db, question, read.filters)
   const isEmpty = rows.length === 0 && !(await hasRuns(db))
   const shown = limit > 0 ? rows.slice(0, limit) : rows
-  const columns = question.columns.map((column) => column.name)
+  const columns = read.select.length > 0 ? read.select : question.columns.map((column) => column.name)
   return async () => {
     if (common.json) out.write(`${formatJson(shown)}\n`)
     else if (flags.ndjson) out.write(formatNdjson(shown))

@@ -1,6 +1,6 @@
 import { byTopic, recorded, rest } from '../../../analytics/catalogue.ts'
 import { type ExampleValues, exampleOf, exampleValues } from '../../../analytics/examples.ts'
-import { type Question, usageOf } from '../../../analytics/questions.ts'
+import { callOf, type Question } from '../../../analytics/questions.ts'
 import type { Sql } from '../../../db/database.ts'
 import { formatTable } from '../../output/table.ts'
 
@@ -21,7 +21,7 @@ export function questionList(questions: readonly Question[], values: ExampleValu
     }))
     return `${heading}\n${formatTable(['example', 'meaning'], rows, { width, wraps: true }).replace(/^.*\n/, '')}`
   })
-  return `${blocks.join('\n')}\nwynnsync query NAME ...; query NAME --explain shows its columns; of a view, column=value as well\nquery --list --all also has the rows of each table, as they are recorded\n`
+  return `${blocks.join('\n')}\nwynnsync query NAME ...; query NAME --explain shows its columns, by which rows are filtered and sorted\nquery --list --all also has the rows of each table, as they are recorded\n`
 }
 
 /** A question with everything about it. */
@@ -39,7 +39,7 @@ export function explanation(
   const hasMeanings = columns.some(({ meaning }) => meaning !== '')
   return [
     `${question.name}: ${question.comment ?? ''}\n`,
-    `${usageOf(question).replace(/\ncolumns: .*$/, '')}\nexample: ${example}\n`,
+    `${callOf(question).join('\n')}\nexample: ${example}\n`,
     formatTable(['column', 'type', ...(hasMeanings ? ['meaning'] : [])], columns, { width, wraps: true }),
     `from: ${madeFrom.join(', ')}\n`,
   ].join('\n')
