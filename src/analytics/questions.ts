@@ -75,7 +75,9 @@ export interface Argument {
 export function argumentsOf(question: Question, given: readonly string[], week: readonly [string, string]): Argument[] {
   const { parameters } = question
   const from = parameters.findIndex(({ name }) => name === 'from_time')
-  const isOpen = from >= 0 && given.length === parameters.length - 2
+  const isTime = ({ name }: Parameter) => /^(from|to)_time$/.test(name)
+  const least = parameters.filter((one) => !one.optional && !isTime(one)).length
+  const isOpen = from >= 0 && given.length >= least && given.length <= parameters.length - 2 && given.length < least + 2
   const all = isOpen ? [...given.slice(0, from), ...week, ...given.slice(from)] : given
   const required = parameters.filter(({ optional }) => !optional)
   if (all.length < required.length) throw new UsageError(`${question.name} needs more arguments\n${usageOf(question)}`)

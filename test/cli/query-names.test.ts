@@ -120,6 +120,12 @@ describe('arguments', () => {
       /^online needs more arguments\nask: wynnsync query online <guild> \[from_time\] \[to_time\] <step>\n {2}guild: uuid, prefix or exact name\n/,
     )
     expect(() => valuesOf(['g', 'a', 'b', 'c', 'd'])).toThrow('online takes no further argument: d')
+    const last = question.parameters.map((one) => (one.name === 'step' ? { ...one, optional: true } : one))
+    const optionalOf = (given: string[]) =>
+      argumentsOf({ ...question, parameters: last }, given, week).map(({ value }) => value)
+    expect(optionalOf(['g'])).toEqual(['g', '-7d', 'now'])
+    expect(optionalOf(['g', '1 day'])).toEqual(['g', '-7d', 'now', '1 day'])
+    expect(optionalOf(['g', 'a', 'b'])).toEqual(['g', 'a', 'b'])
   })
 
   test('are shown in their places, as SQL that can be taken elsewhere', () => {

@@ -1,11 +1,11 @@
-create or replace function analytics.named_uuid(what text, name text) returns uuid
+create or replace function analytics.named_uuid(what text, entity_name text) returns uuid
 language plpgsql stable parallel safe as $$
 declare
   bearers uuid[];
   called text;
 begin
-  if name ~* '^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$' then
-    return name::uuid;
+  if entity_name ~* '^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$' then
+    return entity_name::uuid;
   end if;
   if what = 'guild' then
     select array_agg(each.uuid order by each.uuid), string_agg(each.uuid || ' (' || each.label || ')', ', ' order by each.uuid) into bearers, called
@@ -13,36 +13,36 @@ begin
               from (select one.guild_uuid, one.name, one.prefix from game.guild_listing one
                      union all
                     select one.guild_uuid, one.name, one.prefix from game.guild one) known
-             where known.name = named_uuid.name or known.prefix = named_uuid.name
+             where known.name = entity_name or known.prefix = entity_name
              group by known.guild_uuid order by 1 limit 10) each;
   else
     -- Spelled so, by an index; else in upper or lower case.
     for attempt in 1 .. 2 loop
       select array_agg(each.uuid order by each.uuid), string_agg(each.uuid || ' (' || each.label || ')', ', ' order by each.uuid) into bearers, called
         from (select known.player_uuid as uuid, min(known.username collate "C") as label
-                from (select one.player_uuid, one.username from game.player one where attempt = 1 and one.username = named_uuid.name
+                from (select one.player_uuid, one.username from game.player one where attempt = 1 and one.username = entity_name
                        union all
-                      select one.player_uuid, one.username from game.guild_member one where attempt = 1 and one.username = named_uuid.name
+                      select one.player_uuid, one.username from game.guild_member one where attempt = 1 and one.username = entity_name
                        union all
                       select one.player_uuid, one.username from game.player one
-                       where attempt = 2 and lower(one.username collate "C") = lower(named_uuid.name collate "C")
+                       where attempt = 2 and lower(one.username collate "C") = lower(entity_name collate "C")
                        union all
                       select one.player_uuid, one.username from game.guild_member one
-                       where attempt = 2 and lower(one.username collate "C") = lower(named_uuid.name collate "C")) known
+                       where attempt = 2 and lower(one.username collate "C") = lower(entity_name collate "C")) known
                group by known.player_uuid order by 1 limit 10) each;
       exit when bearers is not null;
     end loop;
   end if;
   if bearers is null then
-    raise exception '% not found: %', what, name using errcode = 'invalid_parameter_value';
+    raise exception '% not found: %', what, entity_name using errcode = 'invalid_parameter_value';
   elsif cardinality(bearers) > 1 then
-    raise exception 'several %s have or had the name %: %; use a uuid', what, name, called using errcode = 'invalid_parameter_value';
+    raise exception 'several %s have or had the name %: %; use a uuid', what, entity_name, called using errcode = 'invalid_parameter_value';
   end if;
   return bearers[1];
 end
 $$;
 comment on function analytics.named_uuid(text, text) is
-'The uuid of the guild or player who has or had a name; an error where none or several do. Arguments: what, guild or player; name, a uuid, an exact name, a prefix of a guild, or a name of a player in upper or lower case.';
+'The uuid of the guild or player who has or had a name; an error where none or several do. Arguments: what, guild or player; entity_name, a uuid, an exact name, a prefix of a guild, or a name of a player in upper or lower case.';
 
 create or replace function analytics.checked_counter(kind text, counter text) returns text
 language plpgsql stable parallel safe as $$
