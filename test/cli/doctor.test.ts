@@ -121,12 +121,16 @@ describe('wynnsync doctor', () => {
     expect(of('disk')).toMatchObject({ verdict: 'unknown' })
   }, 60_000)
 
-  test('tries a write, because a server whose disk is full answers every question', async () => {
+  test.each([
+    ['disk_full', 'could not extend file: No space left on device'],
+    // What PostgreSQL says where the first file of a session has no room.
+    ['internal_error', 'could not write init file'],
+  ])('tries a write, because a server whose disk is full answers every question (%s)', async (state, message) => {
     const url = await testDatabaseUrl()
     const db = await openServer(url)
     await db.query(`
       create function public.full_disk() returns event_trigger language plpgsql as
-        $$ begin raise exception 'could not extend file: No space left on device' using errcode = 'disk_full'; end $$;
+        $$ begin raise exception '${message}' using errcode = '${state}'; end $$;
       create event trigger full_disk on ddl_command_start when tag in ('CREATE TABLE AS') execute function public.full_disk()`)
     onTestFinished(() => db.close())
     const { code, of } = await doctor({ DATABASE_URL: url, WYNNSYNC_BASE_URL: await api(() => 49, 60) })

@@ -12,9 +12,11 @@ export const VIEWS_ADVICE =
   '`wynnsync migrate` installs them, or says what is in the way; until then some questions fail'
 export const ORIGIN_ADVICE = 'nothing is synced into it as it is configured now'
 
+const FULL_DISK = 'make room on the disk that the database is on; nothing can be synced until then'
+
 /** What to do about each SQLSTATE (PostgreSQL manual, appendix A). */
 const byState: Readonly<Record<string, string>> = {
-  '53100': 'make room on the disk that the database is on; nothing can be synced until then',
+  '53100': FULL_DISK,
   '53200': 'the server is out of memory: look at its shared_buffers and work_mem, and at what else runs there',
   '53300': 'the server has no free connection: end some, or raise its max_connections',
   '25006': readOnlyAdvice,
@@ -38,6 +40,11 @@ const byReason: Readonly<Record<string, string>> = {
   ENOENT: 'the socket that DATABASE_URL names does not exist: is the server running?',
 }
 
+/** Whether a server says in an internal error that its disk is full: it fails to write the files of a new session (PostgreSQL, relcache.c). */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && /could not write init file|no space left on device/i.test(error.message)
+}
+
 /** What to do about a database that cannot be used. */
 export function databaseAdvice(
   error: unknown,
@@ -46,6 +53,7 @@ export function databaseAdvice(
   const state = sqlState(error)
   const known = state === undefined ? undefined : byState[state]
   if (known !== undefined) return known
+  if (isDiskFull(error)) return FULL_DISK
   const isOurs = error instanceof FatalError || error instanceof RetryableError
   const reason = isOurs ? byReason[String(error.context.reason)] : undefined
   if (reason !== undefined) return reason

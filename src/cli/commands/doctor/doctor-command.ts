@@ -15,7 +15,7 @@ import { type Context, rolledBack, tableWidth, writeResult } from '../../context
 import { exitCode } from '../../exit-codes.ts'
 import { red, type Style, yellow } from '../../output/output.ts'
 import { boldFirstLine, formatTable } from '../../output/table.ts'
-import { databaseAdvice, ORIGIN_ADVICE, readOnlyAdvice, VIEWS_ADVICE } from './doctor-advice.ts'
+import { databaseAdvice, isDiskFull, ORIGIN_ADVICE, readOnlyAdvice, VIEWS_ADVICE } from './doctor-advice.ts'
 import {
   checkCredential,
   checkDating,
@@ -142,7 +142,7 @@ const SOME_ROWS = 'create table sync.tried as select md5(random()::text) as text
 async function tryToWrite(db: Database): Promise<void> {
   await rolledBack(db, (sql) => sql.query(SOME_ROWS)).catch((error: unknown) => {
     // SQLSTATE class 53: disk or memory is used up.
-    if (sqlState(error)?.startsWith('53')) throw error
+    if (sqlState(error)?.startsWith('53') || isDiskFull(error)) throw error
   })
 }
 
