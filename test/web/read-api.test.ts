@@ -169,6 +169,8 @@ describe.each(kindsOfPart)('the read API on the %s database', (kind) => {
     const paths = Object.keys((await json('/openapi.json')).paths)
     expect(paths).toContain('/api/v1/territory_hold')
     expect(paths.filter((path) => /member_|player/.test(path))).toEqual(['/api/v1/member_retention'])
+    // Whose counters are asked for may be a player.
+    expect(paths.filter((path) => /gained|timeline|best|first_to|leaderboard_(at|history)$/.test(path))).toEqual([])
     const all = await readQuestions(lived.world.db)
     for (const { name, kind } of all.filter(({ kind }) => kind === 'view')) {
       const { status, text } = await ask(`/api/v1/${name}`)
