@@ -55,6 +55,8 @@ export const webOptions = [
     '--rate-limit <requests>',
     'requests a minute and address, ten times as many with a key, 0 for no limit (default: 60)',
   ),
+  option('--cors <origin>', 'let pages of this origin read the API, feeds and changes; * for all'),
+  option('--mcp', 'answer assistants at /mcp (Model Context Protocol), too'),
 ]
 
 /** The instant that a flag names; undefined without the flag. @throws UsageError when its text is none */

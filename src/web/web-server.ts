@@ -10,11 +10,13 @@ import { addApi } from './api/routes.ts'
 import { servedQuestions } from './api/served-questions.ts'
 import { addChanges } from './changes/routes.ts'
 import { addFeeds } from './feeds/routes.ts'
+import { cors } from './http/cors.ts'
 import { createKeys } from './http/keys.ts'
 import { withoutSlash } from './http/origin.ts'
 import { createBuild, watchLateness } from './http/page-cache.ts'
 import { Problem, problemOf, problemPage, problemResponse, problems } from './http/problems.ts'
 import { createRateLimit, rateLimitHeaders } from './http/rate-limit.ts'
+import { addMcp, MCP_PATH, type RespondMcp } from './mcp/mcp-routes.ts'
 import { addLiveMap, addPages, addPictures } from './pages/routes.ts'
 import { addSiteFiles } from './pages/site-files.ts'
 import { openPictures } from './pictures/pictures.ts'
@@ -32,6 +34,10 @@ export interface WebOptions extends Address {
   /** Whether the same thread syncs, which goes before answering. */
   readonly isBesideSync?: boolean
   readonly version: string
+  /** The origin whose pages may read data, `*` for all. */
+  readonly cors?: string | undefined
+  /** Serves the tools of assistants, too. */
+  readonly mcp?: RespondMcp | undefined
 }
 
 export interface WebContext {
@@ -66,7 +72,12 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
     for (const [name, value] of Object.entries(headers)) context.header(name, value)
     if (!isAllowed(context.req.header('host')))
       throw new Problem('wrong-host', { detail: 'WYNNSYNC_WEB_HOSTS names more hosts' })
-    if (!/^(GET|HEAD)$/.test(context.req.method)) throw new Problem('method-not-allowed')
+    await next()
+  })
+  if (options.cors !== undefined) app.use(cors(options.cors))
+  const methodsOf = (path: string) => (options.mcp && path === MCP_PATH ? ['POST'] : ['GET', 'HEAD'])
+  app.use(async (context, next) => {
+    if (!methodsOf(context.req.path).includes(context.req.method)) throw new Problem('method-not-allowed')
     const place = withoutSlash(new URL(context.req.url))
     if (place !== undefined) return context.redirect(place, 308)
     return await reader.request(next)
@@ -92,12 +103,10 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
     count(context)
     await next()
   })
-  const respond = (context: Context, problem: Problem) =>
-    /^\/(api\/|changes\/|feeds\/|(openapi|map)\.json$)/.test(context.req.path)
-      ? problemResponse(context, problem)
-      : problemPage(context, problem)
   const build = createBuild({ lateness: options.isBesideSync ? watchLateness() : undefined })
-  addApi(app, { reader, finders, clock, served, version, build })
+  const api = { reader, finders, clock, served, version }
+  addApi(app, { ...api, build })
+  if (options.mcp) addMcp(app, api, { build, respond: options.mcp, cors: options.cors, count })
   const site = { reader, build, finders, clock, people, version, count, pictures: openPictures() }
   addPages(app, site)
   addPictures(app, site)
@@ -105,6 +114,21 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
   addFeeds(app, site)
   addSiteFiles(app)
   addChanges(app, site)
+  addErrors(app, { log, methodsOf })
+  return await listen(app.fetch, { host, port, flag })
+}
+
+interface Failing {
+  readonly log: Log
+  readonly methodsOf: (path: string) => readonly string[]
+}
+
+/** What a request that fails is answered with: a document where programs ask, else a small page. */
+function addErrors(app: Hono, { log, methodsOf }: Failing): void {
+  const respond = (context: Context, problem: Problem) =>
+    /^\/(api\/|changes\/|feeds\/|(openapi|map)\.json$|mcp$)/.test(context.req.path)
+      ? problemResponse(context, problem)
+      : problemPage(context, problem)
   app.notFound((context) => {
     context.header('Cache-Control', 'no-store')
     return respond(context, new Problem('not-found'))
@@ -112,11 +136,10 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
   app.onError((error, context) => {
     const problem = problemOf(error)
     if (problem.problem === 'internal') log.error({ err: error, path: context.req.path }, 'a request failed')
-    if (problem.problem === 'method-not-allowed') context.header('Allow', 'GET, HEAD')
+    if (problem.problem === 'method-not-allowed') context.header('Allow', methodsOf(context.req.path).join(', '))
     if (problem.problem === 'wrong-key') context.header('WWW-Authenticate', 'Bearer')
     if (problems[problem.problem].status === 503) context.header('Retry-After', '5')
     context.header('Cache-Control', 'no-store')
     return respond(context, problem)
   })
-  return await listen(app.fetch, { host, port, flag })
 }

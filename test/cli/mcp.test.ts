@@ -26,32 +26,35 @@ async function call(client: Client, name: string, given: Record<string, unknown>
   return { isError, ...JSON.parse(text) }
 }
 
-test('wynnsync mcp has a read-only tool for each question, and answers with meanings and freshness', async () => {
+test('wynnsync mcp has a few read-only tools and one for every question, and answers with units and freshness', async () => {
   const client = await connected()
+  expect(client.getInstructions()).toMatch(/UTC.*null is unknown.*coverage/s)
   const { tools } = await client.listTools()
-  const tool = tools.find(({ name }) => name === 'territory_owner_at')
-  expect(tool).toMatchObject({ annotations: { readOnlyHint: true }, inputSchema: { required: ['territory'] } })
   const names = tools.map(({ name }) => name)
-  expect(names).toEqual([...topics.flatMap((topic) => topic.names), 'recorded_rows'])
-  const rows = await call(client, 'recorded_rows', {
-    view: 'raid_reward_history',
-    where: { reward_type: 'ITEM' },
+  expect(names).toEqual(expect.arrayContaining(['search', 'who_holds', 'guild_overview', 'describe', 'ask']))
+  expect(names.filter((name) => !/^[A-Za-z0-9_-]{1,64}$/.test(name))).toEqual([])
+  expect(tools.find(({ name }) => name === 'who_holds')).toMatchObject({
+    annotations: { readOnlyHint: true },
+    inputSchema: { required: ['territory'] },
+  })
+  const asked = tools.find(({ name }) => name === 'ask')?.description
+  for (const { names: questions } of topics) for (const name of questions) expect(asked).toContain(name)
+  const rows = await call(client, 'ask', {
+    question: 'raid_reward_history',
+    filters: { reward_type: 'ITEM' },
     limit: 5,
   })
   expect(rows).toMatchObject({ isError: false, question: 'raid_reward_history', rows: [], next: null })
-  expect(rows.columns.reward).toMatch(/Name of the reward/)
-  expect(await call(client, 'recorded_rows', { view: 'pg_class' })).toMatchObject({
+  expect(await call(client, 'ask', { question: 'pg_class' })).toMatchObject({
     isError: true,
     problem: 'unknown-question',
   })
-  expect(names.filter((name) => !/^[A-Za-z0-9_-]{1,64}$/.test(name))).toEqual([])
-  const holds = await call(client, 'territory_hold', { limit: 5 })
+  const holds = await call(client, 'ask', { question: 'territory_hold', limit: 5 })
   expect(holds).toMatchObject({ isError: false, rows: [], next: null, coverage: [], freshness: [] })
-  expect(holds.columns.held_from).toMatch(/captured/)
-  expect(holds.units).toMatchObject({
-    held_from: expect.stringContaining('UTC'),
-    held_for: expect.stringMatching(/^length of time/),
-  })
+  expect(holds.columns).toContain('held_from')
+  expect(holds.units).toMatchObject({ held_for: expect.stringMatching(/^length of time/) })
+  const meaning = await call(client, 'describe', { question: 'territory_hold' })
+  expect(meaning.columns).toContainEqual(['held_from', expect.any(String), expect.stringContaining('captured')])
   expect(await call(client, 'item', { colour: 'red' })).toMatchObject({ isError: true, problem: 'bad-argument' })
   expect(await call(client, 'fly')).toMatchObject({ isError: true, problem: 'unknown-question' })
 })
@@ -59,6 +62,10 @@ test('wynnsync mcp has a read-only tool for each question, and answers with mean
 test('wynnsync mcp --no-people has none about single players', async () => {
   const client = await connected('--no-people')
   const { tools } = await client.listTools()
-  expect(tools.filter(({ name }) => /player|member_a|guild_member/.test(name))).toEqual([])
-  expect(await call(client, 'player')).toMatchObject({ isError: true, problem: 'people-not-shown' })
+  expect(tools.map(({ name }) => name).filter((name) => /player|contributions|gains/.test(name))).toEqual([])
+  expect(tools.find(({ name }) => name === 'ask')?.description).not.toMatch(/player_|member_a|guild_member|timeline/)
+  expect(await call(client, 'ask', { question: 'player' })).toMatchObject({
+    isError: true,
+    problem: 'people-not-shown',
+  })
 })

@@ -71,6 +71,7 @@ export type ProblemName =
   | 'bad-argument'
   | 'wrong-key'
   | 'people-not-shown'
+  | 'wrong-origin'
   | 'not-found'
   | 'unknown-question'
   | 'name-not-found'

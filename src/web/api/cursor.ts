@@ -68,8 +68,10 @@ function parsed(text: string): unknown {
 }
 
 function digest({ name }: Question, { given, order }: Requested): string {
+  // Whoever asks for the next page may name them in another order.
+  const pairs = given.map((one) => JSON.stringify(one)).sort()
   return createHash('sha256')
-    .update(JSON.stringify(order === undefined ? [name, given] : [name, given, order]))
+    .update(JSON.stringify(order === undefined ? [name, pairs] : [name, pairs, order]))
     .digest('base64url')
     .slice(0, 16)
 }

@@ -1,18 +1,15 @@
 import { version } from '../../../app/app.ts'
-import { codeOf, UsageError } from '../../../base/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import { nameFinders as finders } from '../../../resources/key-names.ts'
 import { type Context, untilAborted, withDatabase } from '../../context.ts'
+import { loadMcp } from '../serve/open-web.ts'
 
 /** How long a statement may take, ms. */
 const TIMEOUT = 30_000
 
 /** `mcp`: serves the questions as tools until stdin ends, SIGTERM or Ctrl-C. */
 export async function mcpCommand(context: Context, { people = true }: { readonly people?: boolean }): Promise<void> {
-  const { serveMcp } = await import('../../../web/mcp/mcp-server.ts').catch((error: unknown) => {
-    if (!/MODULE_NOT_FOUND$/.test(String(codeOf(error)))) throw error
-    throw new UsageError('mcp needs a package that is not installed: npm install @modelcontextprotocol/sdk')
-  })
+  const { serveMcp } = await loadMcp('mcp')
   const { clock } = context.app
   const work = async (db: Database) => {
     const server = await serveMcp({ db, finders, clock, version, people, timeoutMs: TIMEOUT })

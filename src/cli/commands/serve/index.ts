@@ -10,12 +10,14 @@ export const serve: CommandDeclaration = {
     ...webOptions,
   ],
   notes: `http://127.0.0.1:8080/ begins the pages. /api/v1/<question>?argument=value answers every question of wynnsync query as JSON,
-or as CSV by the header Accept; /openapi.json describes all. wynnsync start --web-port serves in the process that syncs.`,
+CSV or NDJSON (format=csv, format=ndjson); /openapi.json describes all. --mcp answers assistants at /mcp, which needs the package
+@modelcontextprotocol/sdk. wynnsync start --web-port serves in the process that syncs.`,
   examples: [
     'wynnsync serve --port 8080',
     'curl "http://127.0.0.1:8080/api/v1/territory_owner_at?territory=Detlas&at=-1d"',
-    'curl -H "Accept: text/csv" "http://127.0.0.1:8080/api/v1/territory_capture?order=desc&limit=1000"',
-    'wynnsync serve --public --no-people',
+    'curl "http://127.0.0.1:8080/api/v1/territory_capture?order=captured_at.desc&limit=1000&format=csv"',
+    'wynnsync serve --public --no-people --cors https://example.org',
+    'wynnsync serve --mcp',
   ],
   load: async () => (await import('./serve-command.ts')).serveCommand,
 }

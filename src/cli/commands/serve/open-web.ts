@@ -1,6 +1,6 @@
 import { version } from '../../../app/app.ts'
 import { wholeNumber } from '../../../base/config-values.ts'
-import { UsageError } from '../../../base/errors.ts'
+import { codeOf, UsageError } from '../../../base/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import { isLoopback } from '../../../monitoring/host-names.ts'
 import type { HttpServer } from '../../../monitoring/listen.ts'
@@ -14,6 +14,8 @@ export interface WebFlags {
   /** False with `--no-people`. */
   readonly people?: boolean
   readonly rateLimit?: string
+  readonly cors?: string
+  readonly mcp?: boolean
 }
 
 /** How long a statement may take, ms. */
@@ -37,7 +39,25 @@ export function webOptionsOf(prefix: '--' | '--web-', port: string, address: str
     requestsPerMinute: flags.rateLimit === undefined ? usualLimit : wholeNumber('--rate-limit', flags.rateLimit),
     timeoutMs: TIMEOUT,
     version,
+    cors: originOf(flags.cors),
+    isForAssistants: flags.mcp === true,
   }
+}
+
+/** @throws UsageError when it is no origin */
+function originOf(text: string | undefined): string | undefined {
+  if (text === undefined || text === '*') return text
+  const origin = URL.canParse(text) ? new URL(text).origin : 'null'
+  if (/^https?:/.test(origin) && origin === text.replace(/\/$/, '').toLowerCase()) return origin
+  throw new UsageError(`--cors must be an origin such as https://example.org, or *; got ${text}`)
+}
+
+/** Serves tools of assistants. @throws UsageError where the package for it is not installed */
+export async function loadMcp(command: string) {
+  return await import('../../../web/mcp/mcp-server.ts').catch((error: unknown) => {
+    if (!/MODULE_NOT_FOUND$/.test(String(codeOf(error)))) throw error
+    throw new UsageError(`${command} needs a package that is not installed: npm install @modelcontextprotocol/sdk`)
+  })
 }
 
 /** Serves the database, and says on stderr what a public server shows of people. */
@@ -47,7 +67,9 @@ export async function openWeb(
   options: ReturnType<typeof webOptionsOf> & { readonly isBesideSync?: boolean },
 ): Promise<HttpServer> {
   const { clock, log, config } = app
-  const server = await serveWeb({ db, finders: nameFinders, clock, log }, { ...options, hostNames: config.webHosts })
+  const mcp = options.isForAssistants ? (await loadMcp('--mcp')).respondMcp : undefined
+  const serving = { ...options, mcp, hostNames: config.webHosts }
+  const server = await serveWeb({ db, finders: nameFinders, clock, log }, serving)
   if (!isLoopback(options.host) && options.people && !flags.quiet) err.write(peopleNotice)
   return server
 }

@@ -14,7 +14,7 @@ type WebOptions = ReturnType<typeof webOptionsOf>
 
 /** Where to serve; undefined without `--web-port`. The server is loaded only when it is used. @throws UsageError */
 export async function startWebOptions(given: StartWebFlags) {
-  refuseWithout(given, '--web-port', ['--web-host', '--public', '--no-people', '--rate-limit'])
+  refuseWithout(given, '--web-port', ['--web-host', '--public', '--no-people', '--rate-limit', '--cors', '--mcp'])
   const { webPort: port, webHost: host, ...flags } = given
   if (port === undefined) return undefined
   const { webOptionsOf } = await import('../serve/open-web.ts')
