@@ -161,7 +161,8 @@ describe.each(kindsOfPart)('questions about guilds in numbers, on the %s databas
         ['Player3', null, 'unknown'],
       ])
       expect(await counter('10:10', '10:20')).toEqual([
-        ['Player2', 3, 'exact'],
+        // From 0 to 53, after 50: what was counted before is not counted twice.
+        ['Player2', 3, 'clamped'],
         ['Player4', 2, 'exact'],
         ['Player1', 0, 'exact'],
         ['Player3', null, 'unknown'],

@@ -10,7 +10,7 @@ import { webWorld } from '../support/web-world.ts'
 const paths = (): readonly (readonly [string, RegExp])[] => [
   ['/', /^4 captures in the last 7 hours, 1 player listed online on 2 worlds/],
   ['/status', /late|schedule/],
-  ['/api', /^\d+ questions about the history, answered as JSON or CSV$/],
+  ['/api', /^\d+ questions about the history, answered as JSON, CSV or NDJSON$/],
   ['/map', /holds most of the map: 2 of 3 territories/],
   ['/map?at=2026-06-01T10:45Z', /Guild b holds most of the map: 2 of 3 territories/],
   ['/map?at=2026-06-01T10:15Z', /No guild holds more than Guild b: 1 of 3 territories/],
