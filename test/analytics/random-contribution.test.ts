@@ -116,10 +116,10 @@ test('a fall across the instant until which falls are materialized is not forgot
     world.rows(
       `select contributed, quality from analytics.member_contribution('${guildId('a')}', '2026-06-01 11:20Z', '2026-06-01 12:30Z')`,
     )
-  expect(await read()).toEqual([[10, 'exact']])
+  expect(await read()).toEqual([[10, 'clamped']])
   await maintain(world.db, { now: new Date(instantOf('12:10')), tables: growingTables, retention: new Map() })
   expect(await world.rows('select averaged_until from sync.tier where averaged_until is not null limit 1')).toEqual([
     ['11:00'],
   ])
-  expect(await read()).toEqual([[10, 'exact']])
+  expect(await read()).toEqual([[10, 'clamped']])
 })

@@ -146,7 +146,6 @@ function present(answers: readonly Answered[], begin: number, end: number): Set<
 function gainsOf(values: readonly { at: number; value: number }[]): Gain[] {
   let level: number | null = null
   let highest: number | null = null
-  let reached: number | null = null
   let last: number | null = null
   return values.flatMap(({ at, value }, nth): Gain[] => {
     // A sample is a change; what stays says nothing new.
@@ -154,18 +153,15 @@ function gainsOf(values: readonly { at: number; value: number }[]): Gain[] {
     const later = values.slice(nth + 1).map((one) => one.value)
     const coming = Math.max(value, ...later)
     const isReset = last !== null && last > coming
-    if (isReset) {
-      level = null
-      reached = null
-    }
+    if (isReset) level = null
     const taken: number | null = highest
     const doubts = taken === null ? [] : later.filter((one) => one >= taken && one < value)
     const believed = Math.min(value, ...doubts)
     const gained = level === null ? 0 : Math.max(0, believed - level)
-    const isClamped = (reached !== null && value < reached) || believed < value
+    // Not all of the rise is counted, or more than it.
+    const isClamped = believed < value || (last !== null && gained !== value - last)
     level = Math.max(level ?? believed, believed)
     highest = Math.max(highest ?? value, value)
-    reached = Math.max(reached ?? value, value)
     last = value
     const whole = nth === 0 ? believed : null
     return [{ at, gained, whole, quality: isReset ? 'reset' : isClamped ? 'clamped' : 'exact' }]

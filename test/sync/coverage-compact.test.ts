@@ -31,6 +31,12 @@ function callsOf({ name, kind, parameters }: Question): string[] {
             player: `'${playerId(1)}'`,
             territory: "'Oak'",
             counter: "'contributed'",
+            ...{
+              kind: "'member'",
+              entity: `'${guildId('a')}/${playerId(1)}'`,
+              entity_name: `'${guildId('a')}/${playerId(1)}'`,
+            },
+            ...{ value: '1', n: '5' },
             is_since_joining: 'true',
             internal_name: "'Bow'",
             material: "'Bow'",
@@ -74,6 +80,8 @@ describe.each(kindsOfLongTests)('compacting the ledger of the %s database', (kin
   async function answers(): Promise<Record<string, unknown>> {
     const found: Record<string, unknown> = {}
     for (const question of await readQuestions(world.db)) {
+      // It takes the name of one, not of a member of a guild, and reads no ledger.
+      if (question.name === 'named_uuid') continue
       for (const call of callsOf(question)) {
         // What is now goes on while the test runs.
         const moving = { freshness: 'age', watch: 'until', observed: 'last_at' }[question.name]
