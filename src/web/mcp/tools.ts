@@ -18,7 +18,7 @@ import { type Asking, type Input, ready } from './ready-tools.ts'
 export const instructions = `The recorded history of the Wynncraft API. Three rules for every answer:
 1. All times are UTC. Instants are ISO 8601, now, today, yesterday, -12h, -7d. Nothing is known of the future.
 2. null is unknown, never zero or "no". quality exact is certain, at_least is a lower bound.
-3. coverage (0 to 1) is the share of the expected observations that exist. Where it is low, or a row says "not observed", say so: what nobody watched is unknown.
+3. coverage (0 to 1) is the share of the expected observations that exist. Where it is low, or a row says "not observed", say so: what was not observed is unknown.
 Rows are arrays in the order of columns. An answer has 25 rows and 20 kB at most; next is what to give to ask for more rows. Guilds are a uuid, prefix or exact name; players a uuid or name. Every other question: describe, then ask.`
 
 /** What an answer has at most: rows without a limit, rows with one, and bytes of all of it. */
