@@ -1,4 +1,5 @@
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
+import { guildColour } from '../../analytics/report/drawing/colours.ts'
 import type { Cell, Markup } from '../../analytics/report/drawing/html-table.ts'
 
 export const pathOf = (folder: string, name: string): string => `/${folder}/${encodeURIComponent(name)}`
@@ -8,10 +9,22 @@ export function link(folder: string, name: string, text = name): Markup {
   return html`<a href="${pathOf(folder, name)}">${text.trim() === '' ? name : text}</a>`
 }
 
-/** A guild by its prefix where that is plain, else by its uuid. */
+/** A guild in its colour, by its prefix where that is plain, else by its uuid. */
 export function guildLink(uuid: string | null, name: string | null, prefix: string | null = null): Cell {
   if (uuid === null) return 'no owner'
-  return link('guilds', prefix !== null && /^\w+$/.test(prefix) ? prefix : uuid, name?.trim() ? name : (prefix ?? uuid))
+  const place = link(
+    'guilds',
+    prefix !== null && /^\w+$/.test(prefix) ? prefix : uuid,
+    name?.trim() ? name : (prefix ?? uuid),
+  )
+  return name === null ? place : html`${guildDot(name)}${place}`
+}
+
+/** The colour of a guild as a little disc. */
+export function guildDot(name: string): Markup {
+  return raw(
+    `<svg class="dot" viewBox="0 0 9 9" aria-hidden="true"><circle cx="4.5" cy="4.5" r="4.5" fill="${guildColour(name)}"/></svg>`,
+  )
 }
 
 /** A search form for a list; works without a script. */

@@ -1,3 +1,4 @@
+import { guildColour } from '../../analytics/report/drawing/colours.ts'
 import { labelOf, labelWidth } from '../../analytics/report/map/label-room.ts'
 import { mapTitle } from '../../analytics/report/map/map.ts'
 import { moment } from '../../analytics/report/words.ts'
@@ -16,7 +17,7 @@ interface Held {
 
 /**
  * Who holds what now, as JSON for the script of the map: `at`, as it is shown, when that was last confirmed; `title`, the finding;
- * `guilds`, the name, label and width of the label, px; `holders`, of each territory the place in `guilds`, -1 without a known holder.
+ * `guilds`, the name, label, width of the label, px, and colour; `holders`, of each territory the place in `guilds`, -1 without a known holder.
  */
 export async function liveMap(sql: Sql): Promise<string> {
   const held = await sql.query<Held>(
@@ -24,16 +25,14 @@ export async function liveMap(sql: Sql): Promise<string> {
             min_x is not null and min_z is not null and max_x is not null and max_z is not null as "isPlaced"
        from analytics.territory`,
   )
-  const prefixes = new Map<string, string>()
-  for (const { name, prefix } of held) if (name !== null) prefixes.set(visibleLine(name), prefix ?? name)
-  const names = [...prefixes.keys()]
+  const guilds = new Map<string, readonly [string, string]>()
+  for (const { name, prefix } of held)
+    if (name !== null) guilds.set(visibleLine(name), [labelOf(prefix ?? name), guildColour(name)])
+  const names = [...guilds.keys()]
   return JSON.stringify({
     at: held[0]?.at ? moment(held[0].at) : null,
     title: titleOf(held.filter(({ isPlaced }) => isPlaced)),
-    guilds: names.map((name) => {
-      const label = labelOf(prefixes.get(name) ?? name)
-      return [name, label, labelWidth(label)]
-    }),
+    guilds: [...guilds].map(([name, [label, colour]]) => [name, label, labelWidth(label), colour]),
     holders: Object.fromEntries(
       held.map(({ territory, name }) => [
         visibleLine(territory),

@@ -72,13 +72,13 @@ export async function guildNamed({ sql, name, finders }: Pick<Visit, 'sql' | 'na
 /** `/guilds/PREFIX`: one guild, by uuid, prefix or name. */
 export async function guildPage(visit: Visit): Promise<Page> {
   const { sql, people } = visit
-  const { uuid, guild, holder } = await guildNamed(visit)
+  const { uuid, guild, holder, name } = await guildNamed(visit)
   const frame = { ...(await frameOf(visit, {}, uuid)), playerCell }
   const [chapter, former, [held, amount], overTime] = await Promise.all([
     people ? guildChapter(sql, frame) : chapterOf('guild', 'The guild', await guildHoursFigure(sql, uuid, frame)),
     namesFigure(visit, uuid),
     heldFigure(visit, uuid),
-    guildTerritoriesFigure(sql, uuid, frame),
+    guildTerritoriesFigure(sql, { uuid, name }, frame),
   ])
   return {
     path: `/guilds/${encodeURIComponent(guild?.prefix ?? uuid)}`,

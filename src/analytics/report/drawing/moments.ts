@@ -50,12 +50,12 @@ export interface Span {
 }
 
 /** Spans as bars from zero; hatched where the value is not known. */
-export function spanMarks(spans: readonly Span[], title: (span: Span) => string): Plot.Markish[] {
+export function spanMarks(spans: readonly Span[], title: (span: Span) => string, fill = 'var(--g4)'): Plot.Markish[] {
   const across = { x1: 'at', x2: 'until', title }
   const [known, unknown] = [true, false].map((isKnown) => spans.filter(({ value }) => (value !== null) === isKnown))
   return [
     Plot.rect(unknown, { ...across, fill: 'url(#unknown)' }),
-    Plot.rect(known, { ...across, y1: 0, y2: 'value', fill: 'var(--g4)' }),
+    Plot.rect(known, { ...across, y1: 0, y2: 'value', fill }),
     Plot.ruleY([0]),
   ]
 }

@@ -4,10 +4,10 @@ import { colourProperties, printedFills } from './colours.ts'
 export const style = `
 :root { color-scheme: light dark; ${colourProperties}
   --paper: #fcfcfa; --ink: #1d1f21; --soft: #5f646a; --rule: #dededa; --heat: #07578a; --on-heat: #fff; --cover: #66809a;
-  --unknown: #b3b3ad; --others: #a3a39d; --pattern: #ffffffb0; --halo: #ffffffc0; --on-guild: #000; --link: #07578a }
+  --unknown: #b3b3ad; --pattern: #ffffffb0; --halo: #ffffffc0; --on-guild: #000; --link: #07578a }
 @media screen and (prefers-color-scheme: dark) { :root {
   --paper: #16181b; --ink: #e4e4df; --soft: #a2a7ad; --rule: #34373b; --heat: #7cc4f2; --on-heat: #0c1116; --cover: #7f99b3;
-  --unknown: #5c6066; --others: #70736f; --pattern: #00000090; --halo: #ffffff90; --link: #8fc9f0 } }
+  --unknown: #5c6066; --pattern: #00000090; --halo: #ffffff90; --link: #8fc9f0 } }
 * { box-sizing: border-box }
 [hidden] { display: none !important }
 body { margin: 0 auto; max-width: 1000px; padding: 28px 20px 60px; background: var(--paper); color: var(--ink);
@@ -35,6 +35,7 @@ svg.plot text { white-space: pre }
 #map-legend li { display: grid; grid-column: span 4; grid-template-columns: subgrid } #map-legend .rest { grid-column: 2 / -1 }
 .legend .prefix { font-weight: 600 } #map-legend b { text-align: right } .on-paper { display: none }
 .legend b { font-variant-numeric: tabular-nums }
+.dot { width: 0.7em; height: 0.7em; margin-right: 0.4em }
 .swatch { width: 14px; height: 14px; flex: none } .swatch rect { stroke: var(--rule) }
 input:not([type=range]), button, select { font: inherit; padding: 4px 8px; color: var(--ink); background: var(--paper);
   border: 1px solid var(--soft); border-radius: 4px; max-width: 100% }

@@ -1,4 +1,5 @@
 import type { Sql } from '../../../db/database.ts'
+import { guildColour } from '../drawing/colours.ts'
 import { draw } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import type { Frame } from '../drawing/frame.ts'
@@ -7,6 +8,11 @@ import { legendLine } from '../drawing/swatch.ts'
 import { coverageStrip, timeAxis, timeMargins } from '../drawing/time-axis.ts'
 import { count, instant, number, wholeTick } from '../words.ts'
 
+interface Guild {
+  readonly uuid: string
+  readonly name: string | undefined
+}
+
 /** Holds of which the same instants show something: those from one place in their order up to another. */
 interface Held {
   readonly began: number
@@ -14,14 +20,15 @@ interface Held {
   readonly holds: number
 }
 
-/** d. How many territories the guild held over time. Reads its own holds of the period alone. */
-export async function guildTerritoriesFigure(sql: Sql, guild: string, frame: Frame): Promise<Figure> {
+/** d. How many territories the guild held over time, in its colour. Reads its own holds of the period alone. */
+export async function guildTerritoriesFigure(sql: Sql, { uuid: guild, name }: Guild, frame: Frame): Promise<Figure> {
   const id = 'guild-territories'
   const moments = await readMoments(sql, 'territories', frame)
   if (!moments) return missing(id, 'How many territories it held is not known', 'wynnsync sync territories')
   const held = await readHeld(sql, guild, frame, moments.all)
   const sizes = moments.all.map((at, place) => ({ at, value: moments.isKnown(at) ? heldAt(held, place) : null }))
   const known = sizes.flatMap(({ value }) => (value === null ? [] : [value]))
+  const fill = name === undefined ? undefined : guildColour(name)
   const [least, most] = [Math.min(...known), Math.max(...known)]
   if (known.length === 0) return { id, title: 'How many territories it held in this period is not known' }
   if (most === 0) return { id, title: 'It held no territory in this period' }
@@ -34,7 +41,7 @@ export async function guildTerritoriesFigure(sql: Sql, guild: string, frame: Fra
         : `It held ${number(least)} to ${atMost} in this period, ${number(known.at(-1))} at its end`,
     lead: 'Territories held at each moment. Hatched: not watched.',
     legend: legendLine([
-      { fill: 'var(--g4)', label: 'territories held' },
+      { fill: fill ?? 'var(--g4)', label: 'territories held' },
       { fill: 'url(#unknown)', label: 'not watched' },
     ]),
     picture: draw('Territories that the guild held over time.', (sheet) => [
@@ -43,7 +50,7 @@ export async function guildTerritoriesFigure(sql: Sql, guild: string, frame: Fra
         ...timeMargins(sheet),
         x: timeAxis(frame, sheet),
         y: { label: null, domain: [0, most * 1.1], ticks: Math.min(4, most), tickFormat: wholeTick, grid: true },
-        marks: spanMarks(spansOf(sizes, frame.to), described),
+        marks: spanMarks(spansOf(sizes, frame.to), described, fill),
       },
       coverageStrip(moments.watched, moments.step, frame, sheet),
     ]),

@@ -70,10 +70,10 @@ function moveMap({ times, fills, labels, widths, rooms, names, changes }) {
   slider.value = slider.max
   document.getElementById('map-control').hidden = false
   show(slider.valueAsNumber)
-  const placeOf = (name, label, width) => {
+  const placeOf = (name, label, width, fill) => {
     if (names.indexOf(name) < 0) labels[names.push(name) - 1] = label
     const guild = names.indexOf(name)
-    fills[guild] ??= 'var(--others)'
+    fills[guild] ??= fill
     widths[guild] ??= width
     return guild
   }

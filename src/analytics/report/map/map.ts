@@ -7,7 +7,7 @@ import { type Figure, missing } from '../drawing/figure.ts'
 import { observedOf } from '../drawing/frame.ts'
 import type { Markup } from '../drawing/html-table.ts'
 import { swatch } from '../drawing/swatch.ts'
-import { fills, type Roster } from '../guild/roster.ts'
+import type { Roster } from '../guild/roster.ts'
 import { count, instant, moment, number, shortened } from '../words.ts'
 import { labelOf, labelRooms, labelSize, labelWidth, mapWidth } from './label-room.ts'
 import type { MapFrame } from './map-frame.ts'
@@ -116,17 +116,20 @@ function mapPicture({ places, changes }: MapHistory, roster: Roster, pageOf: Map
   })
 }
 
-/** Every guild with a fill of its own, and the rest as one, with what each holds. */
+/** The legend names so many guilds. */
+const NAMED = 21
+
+/** The biggest guilds, and the rest as one, with what each holds. */
 function legendOf(roster: Roster, held: ReadonlyMap<string | undefined, number>): Markup {
   const item = (place: number, fill: string, prefix: string, name: string, amount: number) =>
     html`<li data-guild="${place}" class="${amount === 0 ? 'none' : ''}">${swatch(fill)}<span class="prefix">${shortened(prefix, 6)}</span>
 <span class="name">${name}</span> <b>${amount}</b></li>`
-  const named = roster.shown.slice(0, fills)
+  const named = roster.shown.slice(0, NAMED)
   const rest = roster.shown.length - named.length
   return html`<ul id="map-legend" class="legend">${named.map(({ uuid, fill, prefix, name }, place) =>
     item(place, fill, prefix, name, held.get(uuid) ?? 0),
   )}${item(-1, 'url(#unknown)', '', 'No holder known', held.get(undefined) ?? 0)}
-${rest > 0 ? html`<li>${swatch('var(--others)')}<span class="rest">${count(rest, 'smaller guild')}, by prefix</span></li>` : ''}</ul>`
+${rest > 0 ? html`<li>${swatch('none')}<span class="rest">${count(rest, 'smaller guild')}, in colours of their own</span></li>` : ''}</ul>`
 }
 
 /** What the script needs, as JSON in which nothing can end the element it stands in. */
