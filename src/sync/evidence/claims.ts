@@ -118,14 +118,14 @@ export async function forgetContradicted(
 export async function forgetClaims(
   sql: Sql,
   resource: string,
-  kind: ClaimKind,
+  kind: ClaimKind | readonly ClaimKind[],
   claims: readonly Required<Claim>[],
 ): Promise<void> {
   if (claims.length === 0) return
   await sql.query(
     `delete from sync.claim using unnest($3::text[], $4::text[]) as over(subject, value)
-      where claim.resource = $1 and claim.kind = $2 and claim.subject = over.subject and claim.value = over.value`,
-    [resource, kind, claims.map(({ subject }) => subject), claims.map(({ value }) => value)],
+      where claim.resource = $1 and claim.kind = any($2::text[]) and claim.subject = over.subject and claim.value = over.value`,
+    [resource, [kind].flat(), claims.map(({ subject }) => subject), claims.map(({ value }) => value)],
   )
 }
 

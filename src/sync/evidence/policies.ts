@@ -59,6 +59,8 @@ export type ClaimKind =
   | 'restricted'
   /** A player hides something no longer, which was confirmed: until this is, too, it stays hidden. */
   | 'lifted'
+  /** The same not said: the rule is missing where the response names rules. A format may have changed, so it stays hidden for longer. */
+  | 'lifted by absence'
 
 /** How much evidence a conclusion takes. */
 export interface Policy {
@@ -134,8 +136,6 @@ type Variant =
   | 'restricted in mass'
   /** Said twice within one run, at whose end it shows whether many people do so. */
   | 'restricted in one run'
-  /** Not said: the rule is missing where the response names rules. A format may have changed, so it stays hidden for longer. */
-  | 'lifted by absence'
 
 /** How much evidence each conclusion takes. */
 export function policiesOf({

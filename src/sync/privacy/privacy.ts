@@ -5,7 +5,7 @@ import { anyOf, typed } from '../../db/typed.ts'
 import { everything, type Person, type Personal } from '../declare/personal.ts'
 import type { Extraction, ResourceBase } from '../declare/resource.ts'
 import { corroborate, forgetClaims } from '../evidence/claims.ts'
-import { copySecondsOf, policiesOf } from '../evidence/policies.ts'
+import { copySecondsOf } from '../evidence/policies.ts'
 import type { GuardAction } from '../respond/guard-actions.ts'
 import { privacyRestriction } from '../tables/privacy.ts'
 import { erase, type Target } from './erase-person.ts'
@@ -204,36 +204,31 @@ async function endRestrictions(
         and restriction.told_by = ended.told_by`,
     [ended.map((one) => one.player), ended.map((one) => one.group), ended.map((one) => one.setBy)],
   )
-  for (const kind of ['restricted', 'lifted'] as const)
-    await forgetClaims(sql, claimsOf(source.resource), kind, ended.map(claimAbout))
+  await forgetClaims(sql, claimsOf(source.resource), ['restricted', ...liftingClaims], ended.map(claimAbout))
   await reopen(sql, personal, ended)
   return ended
 }
+
+/** Separate, so that responses that lack a rule do not count for one that says it is none. */
+const liftingClaims = ['lifted', 'lifted by absence'] as const
 
 /** Those of confirmed restrictions that enough responses say to be none any more. */
 async function confirmLifted(
   sql: Sql,
   open: readonly Restriction[],
-  policy: 'lifted' | 'lifted by absence',
+  kind: (typeof liftingClaims)[number],
   source: RestrictingResponse,
 ): Promise<readonly Restriction[]> {
   // A replay counts nothing.
-  if (source.isReplay && policy === 'lifted by absence') return []
+  if (source.isReplay && kind === 'lifted by absence') return []
   if (source.accept || source.isReplay) return open
-  const { witness } = source
-  const { confirmed } = await corroborate(
-    sql,
-    witness,
-    'lifted',
-    open.map(claimAbout),
-    policiesOf(witness.guards)[policy],
-  )
+  const { confirmed } = await corroborate(sql, source.witness, kind, open.map(claimAbout))
   return amongClaims(open, confirmed)
 }
 
 /** A response that repeats confirmed restrictions contradicts those that said them to be none; where one was a refusal, it names the rule. */
 async function keepRepeated(sql: Sql, repeated: readonly Restriction[], source: RestrictingResponse): Promise<void> {
-  await forgetClaims(sql, claimsOf(source.resource), 'lifted', repeated.map(claimAbout))
+  await forgetClaims(sql, claimsOf(source.resource), liftingClaims, repeated.map(claimAbout))
   const named = repeated.filter(({ isRefusal }) => isRefusal)
   if (named.length === 0) return
   const { playerUuid, fieldGroup, toldBy } = privacyRestriction

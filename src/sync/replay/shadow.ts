@@ -42,12 +42,14 @@ export async function createShadow(
   })
 }
 
+const restrictionClaims = `kind in ('restricted', 'lifted', 'lifted by absence')`
+
 /** What responses confirmed, and what is held, follows from more than the archive has. */
 export async function keepRestrictionStates(sql: Sql, resources: readonly string[]): Promise<void> {
-  await sql.query(`delete from sync_replay.claim where kind in ('restricted', 'lifted')`)
+  await sql.query(`delete from sync_replay.claim where ${restrictionClaims}`)
   await sql.query(
     `insert into sync_replay.claim select * from sync.claim
-      where kind in ('restricted', 'lifted') and split_part(resource, '/', 1) = any($1::text[])`,
+      where ${restrictionClaims} and split_part(resource, '/', 1) = any($1::text[])`,
     [resources],
   )
   await sql.query(
