@@ -12,8 +12,9 @@ export default defineConfig({
     globalSetup: ['test/support/postgres-global.ts'],
     // Of the servers of the tests on this machine, also where the tester has a proxy.
     env: { NO_PROXY: 'localhost,127.0.0.1,[::1]', no_proxy: 'localhost,127.0.0.1,[::1]' },
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // A machine that is busy with other things takes several times as long.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // There are more workers than cores: helpers of the garbage collection would only wait for each other, and with
     // little room for new objects it would come a dozen times as often.
     execArgv: ['--single-threaded-gc', '--min-semi-space-size=16', '--max-semi-space-size=32'],

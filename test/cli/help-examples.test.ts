@@ -172,7 +172,7 @@ beforeAll(async () => {
     [/^ssh -L \S+ server /g, ''],
     [/^nohup (.*) &$/g, 'nohup $1'],
   ]
-}, 300_000)
+})
 
 /** A code as the login page of the sandbox sends it to the redirect's address. */
 async function codeFor(baseUrl: string, verifier: string, redirect: string): Promise<string> {
@@ -251,7 +251,7 @@ test('every command has examples', () => {
 describe('the example', () => {
   for (const { line, neighbours } of examples) {
     const tool = lacks(line)
-    test.skipIf(tool)(`${line}${tool ? ` (skipped: no ${tool})` : ''}`, { timeout: 120_000 }, async () => {
+    test.skipIf(tool)(`${line}${tool ? ` (skipped: no ${tool})` : ''}`, async () => {
       if (line === 'npm run demo') return expect(manifest.scripts.demo).toMatch(/node dist\/main\.js demo$/)
       if (line.startsWith('npm install ')) {
         const [, name, wanted] = /^npm install (.+?)(?:@([\d.r-]+))?$/.exec(line) ?? []

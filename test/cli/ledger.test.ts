@@ -11,7 +11,7 @@ beforeAll(buildProgram)
 const trees = ['Ash', 'Elm', 'Oak', 'Yew'].map((name) => item(name))
 const hostile = '\u001b[31m\u202e<script>'
 
-test('the ledger and the quarantine are listed, shown and tried again', { timeout: 240_000 }, async () => {
+test('the ledger and the quarantine are listed, shown and tried again', async () => {
   const api = await servedApi()
   const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url }
   const run = async (...args: string[]) => {

@@ -46,7 +46,7 @@ describe('wynnsync replay', () => {
     } finally {
       await db.close()
     }
-  }, 60_000)
+  })
 
   test('says why it leaves a resource alone, and keeps no raw answers when that is off', async () => {
     const sandbox = await servedApi()
@@ -63,5 +63,5 @@ describe('wynnsync replay', () => {
       err: 'items: left alone, it has no archive\n',
     })
     expect(await runInside(['replay', 'nonsense'], environment)).toMatchObject({ code: 2 })
-  }, 60_000)
+  })
 })

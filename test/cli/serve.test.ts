@@ -50,7 +50,7 @@ describe.each(kindsOfPart)('wynnsync serve and start --web-port on the %s databa
     expect([picture.status, picture.headers['content-type']]).toEqual([200, 'image/png'])
     started.child.kill('SIGTERM')
     expect((await started.finished).code).toBe(0)
-  }, 120_000)
+  })
 })
 
 test.each([

@@ -88,7 +88,7 @@ describe('wynnsync', () => {
     expect(await runInside(args)).toEqual({ code: 2, out: '', err: `wynnsync: ${said}\n` })
   })
 
-  test('names the flag of a port that is taken', { timeout: 120_000 }, async () => {
+  test('names the flag of a port that is taken', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void other.close())
     await once(other, 'listening')
@@ -107,7 +107,7 @@ describe('wynnsync', () => {
     }
   })
 
-  test('sandbox prints a command for a second terminal that works as it stands', { timeout: 120_000 }, async () => {
+  test('sandbox prints a command for a second terminal that works as it stands', async () => {
     const folder = await temporaryFolder()
     const { child, finished } = startProgram(['sandbox', '--port', '0'], {}, folder)
     onTestFinished(() => void child.kill('SIGKILL'))
@@ -129,7 +129,6 @@ describe('wynnsync', () => {
     ['--speed', '60'],
   ])(
     'sandbox in another time (%s %s) prints whose clock the second terminal is to trust, and that works',
-    { timeout: 120_000 },
     async (...flags) => {
       const folder = await temporaryFolder()
       const { child, finished } = startProgram(['sandbox', '--port', '0', ...flags], {}, folder)
@@ -200,7 +199,7 @@ describe('wynnsync', () => {
     }
   })
 
-  test('a base URL that cannot be used ends a sync into a server, too', { timeout: 60_000 }, async () => {
+  test('a base URL that cannot be used ends a sync into a server, too', async () => {
     const base = ['--base-url', 'http://127.0.0.1:1/v3?a=b', '--database-url', await testDatabaseUrl()]
     const { code, err } = await runProgram(['sync', 'territories', ...base])
     expect([code, err]).toEqual([2, expect.stringContaining('the base URL must hold no')])

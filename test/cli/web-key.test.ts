@@ -8,7 +8,7 @@ import { testDatabaseUrl } from '../support/postgres.ts'
 
 beforeAll(buildProgram)
 
-test('web-key prints a key once, keeps its hash, and refuses what it cannot do', { timeout: 60_000 }, async () => {
+test('web-key prints a key once, keeps its hash, and refuses what it cannot do', async () => {
   const url = await testDatabaseUrl()
   const run = async (...args: string[]) => await runInside(['web-key', ...args], { DATABASE_URL: url })
   expect(await run('list')).toMatchObject({ code: 0, out: expect.stringContaining('no keys') })

@@ -45,7 +45,7 @@ const nextId = async (db: Database) => {
   return Number(id)
 }
 
-describe.each(bothKinds)('a move into the %s database', { timeout: 300_000 }, (kind) => {
+describe.each(bothKinds)('a move into the %s database', (kind) => {
   const other = kind === 'server' ? 'embedded' : 'server'
   let source: Database
   let target: Database

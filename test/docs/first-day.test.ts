@@ -42,7 +42,7 @@ async function untilListed({ url }: Sandbox, clock: VirtualClock): Promise<void>
 
 const oneBlank = (line: string) => line.trim().replace(/ {2,}/g, ' ')
 
-test.skipIf(!hasTerminals)('the tutorial does what it says, command by command', { timeout: 300_000 }, async () => {
+test.skipIf(!hasTerminals)('the tutorial does what it says, command by command', async () => {
   const folder = await temporaryFolder()
   const clock = virtualClock(systemClock.now() - 3 * 3_600_000)
   const api = await servedApi({ clock, items: smallItemWorld(), game: { guilds: 20, players: 60 } })

@@ -26,7 +26,7 @@ const commands: readonly (readonly [Name, string])[] = [
   ['report', 'report'],
 ]
 
-test('what --json prints is what docs/reference/json says, and no field more', { timeout: 240_000 }, async () => {
+test('what --json prints is what docs/reference/json says, and no field more', async () => {
   const sandbox = await startSandbox({ seed: 5 })
   try {
     const environment = { DATABASE_URL: await testDatabaseUrl({ migrated: false }), WYNNSYNC_BASE_URL: sandbox.url }

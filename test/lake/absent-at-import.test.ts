@@ -14,7 +14,7 @@ const rest = { Elm: place('b', '09:00'), Ash: place('b', '09:00') }
 const all = { Oak: place('a', '08:00'), ...rest }
 const holds = `select guild_name, valid_from, valid_until from game.territory_hold where territory = 'Oak' order by 2`
 
-describe('a lake that is imported while a response lacks what it had', { timeout: 60_000 }, () => {
+describe('a lake that is imported while a response lacks what it had', () => {
   const world = worldOf('server')
   const theirs = worldOf('server')
   let lake: ReturnType<typeof lakeBetween>

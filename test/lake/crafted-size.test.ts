@@ -25,7 +25,7 @@ interface Crafted {
 const text = (value: string, rows: number) => (from: string) =>
   `select * exclude (n) replace (key || n as key, ('"' || ${value} || '"')::json as new_value) from ${from}, range(${rows}) each(n)`
 
-describe('files of a crafted lake that are larger than they seem', { timeout: 300_000 }, () => {
+describe('files of a crafted lake that are larger than they seem', () => {
   let lake: string
   let database: string
   let duck: DuckDb
@@ -41,7 +41,7 @@ describe('files of a crafted lake that are larger than they seem', { timeout: 30
     await exportLake(db, lake, { ...options, onProgress: () => {} })
     database = await testDatabaseUrl()
     duck = await openDuckDb()
-  }, 300_000)
+  })
 
   /** Imports the lake with another file in place of the table's. */
   async function imported({ sql, rows, more = [] }: Crafted) {

@@ -76,13 +76,13 @@ function rewrite(duck: DuckDb, sql: (from: string) => string) {
   }
 }
 
-describe.each(['server', 'embedded'] as const)('into the %s database', { timeout: 120_000 }, (kind) => {
+describe.each(['server', 'embedded'] as const)('into the %s database', (kind) => {
   let folder: string
   let duck: DuckDb
   beforeAll(async () => {
     folder = await publish()
     duck = await openDuckDb()
-  }, 120_000)
+  })
 
   test('a player who was removed, known here or not, or hides something does not return, others do', async () => {
     const db = await testDatabase(kind)

@@ -32,7 +32,7 @@ interface Scene {
 
 const noteworthy = ['game.territory_hold', 'game.territory_resource', 'game.item', 'game.world_sample', 'sync.run']
 
-describe('an export', { timeout: 300_000 }, () => {
+describe('an export', () => {
   let db: Database
   let url: string
   beforeAll(async () => {
@@ -44,7 +44,7 @@ describe('an export', { timeout: 300_000 }, () => {
     // Numbers that text would sort otherwise.
     await db.query(`insert into game.guild_season (guild_uuid, season, observed_at)
       select guild_uuid, n, observed_at from (select * from game.guild_season limit 1) one, generate_series(8, 11) n`)
-  }, 300_000)
+  })
 
   async function scene(): Promise<Scene> {
     const folder = join(await temporaryFolder(), 'lake')

@@ -27,7 +27,7 @@ const rowTables = takenTables.flatMap((one) =>
   one.kind === 'rows' && !one.isAverage && !one.isSession ? [one.table] : [],
 )
 
-describe('what this database observed itself, when a lake is imported again', { timeout: 120_000 }, () => {
+describe('what this database observed itself, when a lake is imported again', () => {
   const theirs = worldOf('server')
   const others = worldOf('server')
   const follower = worldOf('server')

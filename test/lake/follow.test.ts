@@ -31,7 +31,7 @@ const material = (name: string, level: number) => ({
   identifications: { damage: { min: level, raw: level, max: level + 1 } },
 })
 
-describe('a lake that is imported again', { timeout: 120_000 }, () => {
+describe('a lake that is imported again', () => {
   const theirs = worldOf('server')
   const follower = worldOf('server')
   const fresh = worldOf('server')

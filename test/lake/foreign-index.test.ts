@@ -97,7 +97,7 @@ test('a DuckDB that reads files of others opens nothing else, for whatever SQL',
   }
 })
 
-test('an export into a place with an index of others deletes nothing outside of it', { timeout: 120_000 }, async () => {
+test('an export into a place with an index of others deletes nothing outside of it', async () => {
   const db = await testDatabase('server')
   await db.query(`insert into sync.expectation values ('territories', '2026-05-01Z', 60, 'sync')`)
   const folder = await temporaryFolder()

@@ -10,7 +10,7 @@ const list = (letters: string) =>
   Object.fromEntries([...letters].map((letter) => [guildId(letter), { name: `Guild ${letter}`, prefix: letter }]))
 const some = (...names: string[]) => names.map((name) => item(name))
 
-describe('what is gone after an import', { timeout: 60_000 }, () => {
+describe('what is gone after an import', () => {
   const world = worldOf('server')
   const theirs = worldOf('server')
   let lake: ReturnType<typeof lakeBetween>

@@ -26,7 +26,7 @@ interface Row {
   readonly restricted: number
 }
 
-describe('wynnsync backfill --from-lake', { timeout: 300_000 }, () => {
+describe('wynnsync backfill --from-lake', () => {
   let source: string
   let folder: string
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('wynnsync backfill --from-lake', { timeout: 300_000 }, () => {
     folder = join(await temporaryFolder(), 'lake')
     const { code, err } = await runInside(['lake', 'export', folder, '--people', '--json'], { DATABASE_URL: source })
     expect([code, err]).toEqual([0, expect.any(String)])
-  }, 300_000)
+  })
 
   const importing = (place: string, ...more: string[]) => ['backfill', '--from-lake', place, '--json', ...more]
 

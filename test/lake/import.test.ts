@@ -30,7 +30,7 @@ async function importInto(db: Database, place: string) {
   return await importLake(db, openPlace(place), options)
 }
 
-describe('a lake', { timeout: 300_000 }, () => {
+describe('a lake', () => {
   let source: Database
   let folder: string
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe('a lake', { timeout: 300_000 }, () => {
     afterwards(() => source.close())
     await fillYear(source, extent)
     folder = await exported(source, true)
-  }, 300_000)
+  })
 
   for (const kind of ['server', 'embedded'] as const)
     test(`gives an empty ${kind} database the same rows, and nothing the second time`, async () => {

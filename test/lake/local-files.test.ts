@@ -14,7 +14,7 @@ import { runInside } from '../support/cli-inside.ts'
 import { serve } from '../support/lake-folder.ts'
 import { temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 
-describe('files of this machine during an import', { timeout: 120_000 }, () => {
+describe('files of this machine during an import', () => {
   let lake: string
   beforeAll(async () => {
     await buildProgram()
@@ -27,7 +27,7 @@ describe('files of this machine during an import', { timeout: 120_000 }, () => {
     lake = join(await temporaryFolder(), 'lake')
     const options = { clock: virtualClock(Date.parse('2026-06-02Z')), program: 'test', people: true, keepMs: 0 }
     await exportLake(db, lake, { ...options, onProgress: () => {} })
-  }, 120_000)
+  })
 
   test.each([
     ['pipe', (path: string) => void execFileSync('mkfifo', [path])],

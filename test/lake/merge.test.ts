@@ -23,7 +23,7 @@ const watches = {
 }
 const observed = (n: number) => watches.ours(n) || watches.theirs(n)
 
-describe('what two databases recorded, in one', { timeout: 120_000 }, () => {
+describe('what two databases recorded, in one', () => {
   let ours: Database
   let truth: Database
   let done: Imported
@@ -52,7 +52,7 @@ describe('what two databases recorded, in one', { timeout: 120_000 }, () => {
     done = await importLake(ours, openPlace(folder), { ...told, maxBytes: 1e9 })
     await world.api.close()
     await world.sandbox.close()
-  }, 120_000)
+  })
 
   test('nothing is refused, and there is no conflict between two who saw the same', () => {
     expect(done.refused).toEqual([])

@@ -124,7 +124,7 @@ test('a lake names no player unless it is asked for, and after a purge nothing o
   await world.sandbox.close()
 })
 
-describe('a lake that is imported while a restriction is pending', { timeout: 120_000 }, () => {
+describe('a lake that is imported while a restriction is pending', () => {
   const ours = worldOf('server')
   const wars = `select value, observed_at from game.member_counter where counter = 'wars' and player_uuid = '${playerId(2)}' order by 2`
   const member = (fields: object) => guildBody('a', { 1: { rank: 'owner' }, 2: { ...fields } })

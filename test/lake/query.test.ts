@@ -31,9 +31,9 @@ beforeAll(async () => {
   await exportLake(db, folder, { ...options, people: true })
   await exportLake(db, closed, { ...options, people: false })
   expected = await answersOf(db)
-}, 300_000)
+})
 
-test('every question about a lake has the answer of Postgres', { timeout: 120_000 }, async () => {
+test('every question about a lake has the answer of Postgres', async () => {
   expect(await lakeQuestions()).toEqual(Object.keys(expected).sort())
   for (const [name, lines] of Object.entries(expected)) {
     const rows = await askLake(openPlace(folder), name, { limit: 1_000_000, maxBytes: 0 })

@@ -17,7 +17,7 @@ const lists = [[1, 2], [1, 2], [1, 4], [2, 4], [2, 3, 4], [3, 4], [2, 4], [4]]
 const players = [1, 2, 3, 4].map(playerId)
 const at = (nth: number) => new Date(instantOf('10:00') + nth * minute).toISOString().slice(11, 16)
 
-describe('sessions of a lake', { timeout: 120_000 }, () => {
+describe('sessions of a lake', () => {
   let source: Database
   let world: World
   let folder: string

@@ -42,7 +42,7 @@ function started(environment: Environment) {
 const rowsOf = (index: LakeIndex, table: string) =>
   index.files.filter((file) => file.table === table).reduce((sum, { rows }) => sum + rows, 0)
 
-describe('wynnsync start with WYNNSYNC_LAKE', { timeout: 60_000 }, () => {
+describe('wynnsync start with WYNNSYNC_LAKE', () => {
   test('keeps a lake that names nobody up to date, and status and metrics say how old it is', async () => {
     const api = await servedApi({ game: { guilds: 20, players: 60 } })
     const place = join(await temporaryFolder(), 'lake')

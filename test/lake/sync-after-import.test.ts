@@ -24,7 +24,7 @@ const hour = 3_600_000
 const whole = resources.flatMap((one) => (isWorklist(one) ? [] : [one]))
 const guards = { plausibleShare: 0.5, plausibleShares: {}, absences: 1, zeroShare: 0.25, accept: false }
 
-test('syncs after an import go on as in the database of the lake', { timeout: 300_000 }, async () => {
+test('syncs after an import go on as in the database of the lake', async () => {
   const [source, db] = [await testDatabase('server'), await testDatabase('server')]
   const game = { guilds: 40, players: 120, resourceSeconds: 3600 }
   const { api, clock, sandbox } = await openWorld(source, { seed: 4, game, items: smallItemWorld() }, start)

@@ -4,7 +4,7 @@ import { virtualClock } from '../../src/base/clock.ts'
 import { exportLake } from '../../src/lake/export.ts'
 import { temporaryFolder, testDatabase } from '../support/postgres.ts'
 
-test('rows of 30 kB each are exported: DuckDB holds 2,048 of them at once', { timeout: 120_000 }, async () => {
+test('rows of 30 kB each are exported: DuckDB holds 2,048 of them at once', async () => {
   const db = await testDatabase('server')
   await db.query(
     `insert into game.field_change (resource, key, path, changed_at, new_value, is_revert)

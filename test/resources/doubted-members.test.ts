@@ -266,5 +266,5 @@ describe.each(kindsOfLongTests)('what one response must not change of members, o
     expect(await events()).toEqual([])
     expect(await claims()).toEqual([])
     expect(await rows('select count(*)::int from game.guild_member')).toEqual([[7]])
-  }, 60_000)
+  })
 })

@@ -53,5 +53,5 @@ describe('a recorded guild that was not watched for two years', () => {
       await world.api.close()
       await world.sandbox.close()
     }
-  }, 300_000)
+  })
 })

@@ -204,5 +204,5 @@ describe.each(kindsOfLongTests)('with a retention, on the %s database,', (kind) 
       { table: 'game.player_listing', fineSince: since(90), coarseSince: null },
       undefined,
     ])
-  }, 120_000)
+  })
 })

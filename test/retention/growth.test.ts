@@ -84,7 +84,7 @@ describe.each(kindsOfLongTests)('the tables that grow, on the %s database', (kin
       `select fine_since, coarse_since from sync.tier where sample_table = 'game.world_sample'`,
     )
     expect(world).toEqual({ fine_since: new Date('2024-12-01Z'), coarse_since: new Date('2024-05-04Z') })
-  }, 120_000)
+  })
 
   test('get the months that somebody dropped or detached back, with what came meanwhile', async () => {
     const db = await testDatabase(kind)

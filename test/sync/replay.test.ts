@@ -81,7 +81,7 @@ describe.each(kindsOfLongTests)('a replay on the %s database', (kind) => {
     })
     expect(tables.find((one) => one.table === 'game.guild')?.onlyAfter).toBeGreaterThan(0)
     expect(await contentOf(world.db)).toEqual(await contentOf(fresh))
-  }, 60_000)
+  })
 
   test('without a change finds nothing that differs, and later syncs go on from what it made', async () => {
     await world.sync(items, [item('Elm', { tier: 'rare' }), item('Oak')], '10:00', kept)

@@ -63,7 +63,7 @@ async function expecting(of: World) {
     })
 }
 
-describe.each(['server', 'embedded'] as const)('on %s, a period that is retracted', { timeout: 120_000 }, (kind) => {
+describe.each(['server', 'embedded'] as const)('on %s, a period that is retracted', (kind) => {
   const world = worldOf(kind)
   const without = worldOf(kind)
 
@@ -108,7 +108,7 @@ describe.each(['server', 'embedded'] as const)('on %s, a period that is retracte
   })
 })
 
-describe('an import that is retracted', { timeout: 120_000 }, () => {
+describe('an import that is retracted', () => {
   const world = worldOf('server')
   const theirs = worldOf('server')
 

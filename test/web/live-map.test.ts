@@ -94,7 +94,7 @@ describe('captures as they come', () => {
     const tooltip = (page: Page, name: string) =>
       page.locator('#map .scaled rect title', { hasText: `${name}:` }).textContent()
 
-    test('move the map, its legend and its slider, and are told below it', { timeout: 60_000 }, async () => {
+    test('move the map, its legend and its slider, and are told below it', async () => {
       await sync({ Oak: oak('a', '08:00'), Elm: elm, [hostile.territory]: place('a', '08:00', at(300)) }, '10:00')
       const { page, complaints } = await opened((await served()).url)
       const held = () => page.locator('#map-legend li', { hasText: 'Guild a' }).locator('b').textContent()
@@ -124,7 +124,7 @@ describe('captures as they come', () => {
       expect(complaints).toEqual([])
     })
 
-    test('of the time without a server are told when it is back', { timeout: 60_000 }, async () => {
+    test('of the time without a server are told when it is back', async () => {
       await sync({ Oak: oak('a', '08:00'), Elm: elm }, '10:00')
       const first = await served()
       const { page } = await opened(first.url)

@@ -86,7 +86,6 @@ describe.skipIf(executablePath === undefined)(`the pages in a browser${why}`, ()
     [360, 'dark', false],
   ] as const)(
     'open at %i px, %s, with scripts %s: nothing sticks out, nothing keeps readers out, nothing is requested from elsewhere, nothing complains',
-    { timeout: 120_000 },
     async (width, colorScheme, javaScriptEnabled) => {
       const { url } = await served()
       const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, javaScriptEnabled })
@@ -120,7 +119,7 @@ describe.skipIf(executablePath === undefined)(`the pages in a browser${why}`, ()
     },
   )
 
-  test('move the map by its slider, and open a territory from the list', { timeout: 60_000 }, async () => {
+  test('move the map by its slider, and open a territory from the list', async () => {
     const { url } = await served()
     const page = await browser.newPage()
     onTestFinished(() => page.close())

@@ -66,7 +66,7 @@ const given: Readonly<Record<string, string>> = {
 describe.each(kindsOfPart)('the server on the %s database', (kind) => {
   const world = worldOf(kind)
 
-  test('has in no answer what a player hides, nor a word of who was removed', { timeout: 120_000 }, async () => {
+  test('has in no answer what a player hides, nor a word of who was removed', async () => {
     await showEverything(world)
     const { db, clock } = world
     const usual = { host: '127.0.0.1', port: 0, flag: '--port', requestsPerMinute: 0, people: true, timeoutMs: 10_000 }
