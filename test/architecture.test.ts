@@ -77,6 +77,7 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
       ['backfill'],
       ['replay'],
       ['retract'],
+      ['verify'],
     ],
     ['overview'],
   ],

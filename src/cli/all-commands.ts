@@ -24,6 +24,7 @@ import { serveDb } from './commands/serve-db/index.ts'
 import { start } from './commands/start/index.ts'
 import { status } from './commands/status/index.ts'
 import { sync } from './commands/sync/index.ts'
+import { verify } from './commands/verify/index.ts'
 import { watch } from './commands/watch/index.ts'
 import { webKey } from './commands/web-key/index.ts'
 
@@ -32,7 +33,7 @@ export const commandGroups: Readonly<Record<string, readonly (CommandDeclaration
   Begin: [demo, init, auth, config],
   Record: [sync, start, backfill],
   Ask: [query, report, dictionary, serve, mcp, serveDb, lake, watch],
-  'Look after': [status, doctor, runs, quarantine, replay, retract, migrate, move, privacy],
+  'Look after': [status, doctor, runs, quarantine, replay, retract, verify, migrate, move, privacy],
   Others: [sandbox, webKey, completion, completeOf(() => commands)],
 }
 

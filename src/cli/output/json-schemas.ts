@@ -154,6 +154,17 @@ export const jsonSchemas = {
     dropped: count.describe('files of earlier exports that were deleted'),
     seconds: count,
   }),
+  verify: z.looseObject({
+    wrong: count.describe('rows that are wrong, of all checks; 0: the database is whole'),
+    checks: listOf({
+      check: text,
+      table: text,
+      meaning: text.describe('what rows are wrong'),
+      wrong: count,
+      examples: z.array(z.record(text, z.unknown())).describe('the first of them, at most five, by their keys'),
+    }),
+    seconds: count,
+  }),
   report: z.looseObject({ path: text, from: instant, to: instant, guild: uuid.nullable(), bytes: count }),
   'privacy-show': z.looseObject({
     player: uuid,

@@ -1,6 +1,20 @@
 import type { Sql } from '../../db/database.ts'
 import type { Answered, RetractedRows } from '../../sync/declare/resource.ts'
 
+/** SQL condition: `hold` began with a capture, where `before` is the hold before it. */
+const isCapture = `hold.guild_uuid is not null
+        -- Another owner, or a later capture by the same one.
+        and (hold.guild_uuid is distinct from before.guild_uuid or hold.acquired > before.acquired)
+        -- Back to a hold that began before the one that is stored: that one was wrong, and nothing was captured.
+        and not coalesce(hold.acquired < before.acquired and hold.acquired < before.valid_from, false)
+        -- A hold that was seen before and comes back, after answers that did not tell of it, is not captured once more. It began a few
+        -- minutes before its capture at the earliest, by the clock of the game.
+        and not exists (select from game.territory_hold earlier
+                         where earlier.territory = hold.territory and earlier.valid_from < hold.valid_from
+                           and earlier.valid_from >= hold.acquired - interval '10 minutes' and earlier.guild_uuid = hold.guild_uuid
+                           and coalesce((earlier.document ->> 'acquired')::timestamptz, earlier.acquired)
+                               >= coalesce((hold.document ->> 'acquired')::timestamptz, hold.acquired))`
+
 /**
  * Writes down which of the holds that an answer showed first began with a capture. The first answer about a territory
  * shows its owner, not a capture.
@@ -21,18 +35,7 @@ export async function deriveCaptures(sql: Sql, { at, withdrawn }: Pick<Answered,
        from game.territory_hold hold
       cross join lateral (select * from game.territory_hold one
                            where one.territory = hold.territory and one.valid_until = hold.previous_until limit 1) before
-      where hold.valid_until = 'infinity' and hold.observed_at = $1 and hold.guild_uuid is not null
-        -- Another owner, or a later capture by the same one.
-        and (hold.guild_uuid is distinct from before.guild_uuid or hold.acquired > before.acquired)
-        -- Back to a hold that began before the one that is stored: that one was wrong, and nothing was captured.
-        and not coalesce(hold.acquired < before.acquired and hold.acquired < before.valid_from, false)
-        -- A hold that was seen before and comes back, after answers that did not tell of it, is not captured once more. It began a few
-        -- minutes before its capture at the earliest, by the clock of the game.
-        and not exists (select from game.territory_hold earlier
-                         where earlier.territory = hold.territory and earlier.valid_from < hold.valid_from
-                           and earlier.valid_from >= hold.acquired - interval '10 minutes' and earlier.guild_uuid = hold.guild_uuid
-                           and coalesce((earlier.document ->> 'acquired')::timestamptz, earlier.acquired)
-                               >= coalesce((hold.document ->> 'acquired')::timestamptz, hold.acquired))
+      where hold.valid_until = 'infinity' and hold.observed_at = $1 and ${isCapture}
      on conflict do nothing`,
     [at],
   )
@@ -56,3 +59,29 @@ export async function rebuildCaptures(sql: Sql): Promise<RetractedRows> {
   )
   return { table: 'game.territory_capture', removed: removed.length, changed: changed.length }
 }
+
+/** Holds and captures say the same: each capture began a hold, and each hold that was captured has its capture. */
+export const captureChecks = [
+  {
+    name: 'capture',
+    table: 'game.territory_capture',
+    meaning: 'captures that no hold began with, or that name another guild than the holds before and after',
+    find: `select capture.territory, capture.captured_at, capture.held_from, capture.from_guild_uuid, capture.to_guild_uuid
+             from game.territory_capture capture
+             left join game.territory_hold hold on hold.territory = capture.territory and hold.valid_from = capture.held_from
+             left join game.territory_hold before on before.territory = hold.territory and before.valid_until = hold.previous_until
+            where before.territory is null or capture.to_guild_uuid is distinct from hold.guild_uuid
+               or capture.from_guild_uuid is distinct from before.guild_uuid`,
+  },
+  {
+    name: 'hold without capture',
+    table: 'game.territory_hold',
+    meaning: 'holds that began with a capture, which game.territory_capture lacks',
+    find: `select hold.territory, hold.valid_from, hold.guild_uuid, before.guild_uuid as from_guild_uuid
+             from game.territory_hold hold
+             join game.territory_hold before on before.territory = hold.territory and before.valid_until = hold.previous_until
+            where ${isCapture}
+              and not exists (select from game.territory_capture capture
+                               where capture.territory = hold.territory and capture.held_from = hold.valid_from)`,
+  },
+] as const

@@ -1,7 +1,7 @@
 import { territorySchema } from '../../api/schemas/territories.ts'
 import { defineResource } from '../../sync/declare/resource.ts'
 import { fieldOf, hasFields, joinMaps, knownBy, oneAnswer, textField } from '../record.ts'
-import { deriveCaptures, rebuildCaptures } from './derive.ts'
+import { captureChecks, deriveCaptures, rebuildCaptures } from './derive.ts'
 import { compareHolds, holdersOf, normalizeTerritory } from './normalize.ts'
 import { territoryCapture, territoryHistory, territoryHold, territoryResource } from './tables.ts'
 
@@ -40,6 +40,7 @@ export const territories = defineResource({
   ...knownBy(territorySchema),
   derive: deriveCaptures,
   afterRetraction: rebuildCaptures,
+  checks: captureChecks,
   derived: [territoryCapture],
   retained: [
     // Stored amounts change every minute; of long ago the end of each hour is enough.

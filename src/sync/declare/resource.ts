@@ -9,6 +9,7 @@ import type { ClaimKind } from '../evidence/policies.ts'
 import type { Json } from '../normalize/hash.ts'
 import type { Dated } from '../respond/clocks.ts'
 import type { ExpiringTable, RetainedObservations, RetainedTable } from '../retention/retained-tables.ts'
+import type { Check } from '../verify/check.ts'
 import type { Entity, History, RelatedHistory, SampleTable } from './entity.ts'
 import type { ResponseContext } from './ignored.ts'
 import type { Personal } from './personal.ts'
@@ -192,6 +193,8 @@ export interface ResourceBase {
   derive?(sql: Sql, answered: Answered): Promise<number>
   /** Rewrites what `derive` made, without the responses in the temporary tables `retract_span` and `retract_response`, after samples and versions. */
   afterRetraction?(sql: Sql): Promise<RetractedRows | undefined>
+  /** What must hold of its own tables, besides what holds of every table of its kind. */
+  readonly checks?: readonly Check[]
   /** The tables that `derive` writes, besides those above. */
   readonly derived?: readonly AnyPgTable[]
 }

@@ -1,0 +1,53 @@
+import type { Sql } from '../../db/database.ts'
+
+/** Rows that cannot be right: how many, and the first of them. */
+export interface WrongRows {
+  readonly wrong: number
+  readonly examples: readonly Readonly<Record<string, unknown>>[]
+}
+
+/** What must hold of a database. */
+export interface Check {
+  /** One word or two, such as `chain`. */
+  readonly name: string
+  /** Schema-qualified name of the table whose rows are wrong. */
+  readonly table: string
+  /** What rows are wrong, in a sentence for people. */
+  readonly meaning: string
+  /** One statement for the wrong rows, their keys first; or what finds them. */
+  readonly find: string | ((sql: Sql, options: FindOptions) => Promise<WrongRows>)
+}
+
+interface FindOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
+/** How many wrong rows of a check are shown. */
+const EXAMPLES = 5
+
+/** Runs a check on one snapshot of the database. */
+export async function findWrong(sql: Sql, { find }: Check, options: FindOptions): Promise<WrongRows> {
+  if (typeof find === 'function') return await find(sql, options)
+  const rows = await sql.query<{ wrong: number; example: Record<string, unknown> }>(
+    `with wrong as materialized (${find})
+     select (select count(*) from wrong)::int as wrong, to_jsonb(example) as example
+       from (select * from wrong limit ${EXAMPLES}) example`,
+  )
+  return { wrong: rows[0]?.wrong ?? 0, examples: rows.map(({ example }) => example) }
+}
+
+/** The same for wrong rows that are found one by one. */
+export function collectWrong(): WrongRows & { add(row: Readonly<Record<string, unknown>>): void } {
+  const examples: Readonly<Record<string, unknown>>[] = []
+  let wrong = 0
+  return {
+    examples,
+    get wrong() {
+      return wrong
+    },
+    add: (row) => {
+      wrong++
+      if (examples.length < EXAMPLES) examples.push(row)
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import type { Database } from '../../db/database.ts'
+import type { ResourceBase } from '../declare/resource.ts'
+import { writtenTables } from '../declare/written-tables.ts'
+import { archiveChecks } from './archive-checks.ts'
+import { chainChecks } from './chain-checks.ts'
+import { type Check, findWrong, type WrongRows } from './check.ts'
+import { outboxChecks } from './outbox-checks.ts'
+
+/** What a check found. */
+export interface Verified extends WrongRows {
+  readonly check: string
+  readonly table: string
+  readonly meaning: string
+}
+
+interface VerifyOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Called before each check: how many are done, of how many. */
+  readonly onProgress?: (done: number, of: number) => void
+}
+
+/** Everything that must hold of the tables that these resources write. */
+export function checksOf(resources: readonly ResourceBase[]): Check[] {
+  const ofResources = resources.flatMap((resource) => [
+    ...writtenTables(resource).flatMap((table) => (table.kind === 'versions' ? chainChecks(table) : [])),
+    ...(resource.checks ?? []),
+  ])
+  return [...ofResources, ...archiveChecks, ...outboxChecks]
+}
+
+/** Runs every check, each on one snapshot, and changes nothing. */
+export async function verifyDatabase(
+  db: Database,
+  resources: readonly ResourceBase[],
+  { signal, onProgress }: VerifyOptions = {},
+): Promise<Verified[]> {
+  const checks = checksOf(resources)
+  const done: Verified[] = []
+  for (const check of checks) {
+    signal?.throwIfAborted()
+    onProgress?.(done.length, checks.length)
+    const found = await db.transaction(async (sql) => {
+      await sql.query('set transaction isolation level repeatable read, read only')
+      await sql.query('set local statement_timeout = 0')
+      return await findWrong(sql, check, { signal })
+    })
+    const { name, table, meaning } = check
+    done.push({ check: name, table, meaning, wrong: found.wrong, examples: [...found.examples] })
+  }
+  return done
+}
