@@ -96,6 +96,7 @@ comment on column sync.run.rejected is 'Responses that validation rejected; of a
 comment on column sync.run.quarantined is 'Records that could not be normalized; see sync.quarantine.';
 comment on column sync.run.living is 'Keys that have a current version after this run. NULL: the response was not accepted.';
 comment on column sync.run.content_hash is 'SHA-256 over the content hashes of all records in any order, 32 bytes. Equal: the same content. NULL: there was no response.';
+comment on column sync.run.reload is 'True: the next response is loaded even where it is the same, because the tables lack something that this one showed, or were changed since.';
 comment on column sync.run.body_hash is 'SHA-256 over program version, UTC day, request, body and content hash: a response with the same one is unchanged without being parsed. NULL: the next one is parsed.';
 comment on column sync.run.error is 'Error message. NULL: none.';
 comment on column sync.run.program is 'Version of the program that ran.';
@@ -108,6 +109,7 @@ comment on column sync.work_item.weight is 'How much its staleness counts: a key
 comment on column sync.work_item.first_observed_at is 'observed_at of the first accepted response: where the history of the key begins. NULL: none yet.';
 comment on column sync.work_item.observed_at is 'observed_at of the latest accepted response. NULL: none yet.';
 comment on column sync.work_item.content_hash is 'Content hash of that response, 32 bytes. Equal: the same content. NULL: none yet.';
+comment on column sync.work_item.reload is 'True: the next response is loaded even where it is the same, because the tables lack something that this one showed, or were changed since.';
 comment on column sync.work_item.records is 'Records in that response.';
 comment on column sync.work_item.credential is 'Kind of credential that accepted responses came with, the one that is shown more: token, once one did, or guest. NULL: not known.';
 comment on column sync.work_item.checked_at is 'When the last response was received, accepted or not, by the clock of this machine. NULL: never.';

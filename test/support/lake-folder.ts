@@ -31,7 +31,7 @@ export function different(one: string[], other: string[]): string[][] {
 /** Rows as text, without what names the program or the source, or is left out of a lake. */
 export async function linesOf(db: Database, table: string): Promise<string[]> {
   const rows = await db.query<{ line: string }>(
-    `select (to_jsonb(row) - 'program' - 'source_id' - 'error' - 'reason' - 'content_hash' - 'body_hash' - 'normalized')::text as line from ${table} row order by 1`,
+    `select (to_jsonb(row) - 'program' - 'source_id' - 'error' - 'reason' - 'content_hash' - 'reload' - 'body_hash' - 'normalized')::text as line from ${table} row order by 1`,
   )
   return rows.map(({ line }) => line)
 }

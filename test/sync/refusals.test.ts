@@ -241,7 +241,7 @@ describe.each(kindsOfLongTests)('refusals on the %s database', (kind) => {
     for (const when of ['10:10', '10:13', '10:19:59']) expect(await askGuild(when)).toMatchObject({ closed: 0 })
     expect(await askGuild('10:20')).toMatchObject({ closed: 3 })
     expect(await ends()).toEqual([['10:10'], ['10:10'], ['10:10']])
-    expect(await rows('select gone_at, content_hash from sync.work_item')).toEqual([['10:10', null]])
+    expect(await rows('select gone_at, reload from sync.work_item')).toEqual([['10:10', true]])
   })
 
   test.each(notOfTheApplication(404).map((answer, nth) => [nth, answer] as const))(
@@ -281,7 +281,7 @@ describe.each(kindsOfLongTests)('refusals on the %s database', (kind) => {
       ['10:30', 'infinity'],
       ['10:30', 'infinity'],
     ])
-    expect(await rows('select gone_at, content_hash is null from sync.work_item')).toEqual([[null, false]])
+    expect(await rows('select gone_at, reload from sync.work_item')).toEqual([[null, false]])
     expect(await syncGuild(world, guildBody('a', owner), '10:40')).toMatchObject({ status: 'unchanged' })
   })
 

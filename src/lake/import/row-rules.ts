@@ -57,7 +57,7 @@ export function namedIn({ name, types }: Pick<LakeTable, 'name' | 'types'>): str
   if ('player_uuid' in types || name === bulkTable(fieldChange).name) return []
   const named = (namingOf(name)?.columns ?? []).flatMap((column) => (column.naming === 'text' ? [column.name] : []))
   // By these a response counts as known: of the responses that this database receives.
-  return name === 'sync.run' ? [...named, 'content_hash', 'body_hash', 'normalized'] : named
+  return name === 'sync.run' ? [...named, 'content_hash', 'reload', 'body_hash', 'normalized'] : named
 }
 
 /**

@@ -19,7 +19,10 @@ export function watchBodies(program: string, startedAt: Date, last: LastRun | un
     hashes[0] && hashes.length === 1 ? sha256(Buffer.concat([hashes[0], contentHash])) : undefined
   /** Whether a response took one body, and that is the one of this response. */
   const isBodyOf = (other: LastRun | undefined) =>
-    other !== undefined && other.bodyHash !== null && hashWith(other.contentHash)?.equals(other.bodyHash) === true
+    other !== undefined &&
+    !other.reload &&
+    other.bodyHash !== null &&
+    hashWith(other.contentHash)?.equals(other.bodyHash) === true
   return {
     /** Notes a body. Whether it is that of the last accepted response, byte for byte. */
     isKnown: async (request: HttpExchange['request'], body: BodyParts) => {

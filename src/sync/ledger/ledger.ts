@@ -53,7 +53,7 @@ export async function lastAccepted(sql: Sql, resource: string): Promise<LastRun 
   const [row] = await sql.query<Omit<LastRun, 'observedAt'> & { observed_at: Date }>(
     // A run from a lake has no hash: its response counts as another one.
     `select latest.observed_at, coalesce(latest.content_hash, '') as "contentHash", latest.living as "currentKeys",
-            latest.records as came, latest.normalized, latest.body_hash as "bodyHash",
+            latest.reload, latest.records as came, latest.normalized, latest.body_hash as "bodyHash",
             -- An incomplete response does not show how many records there should be.
             coalesce((select coalesce(normalized, records) from sync.run
                        where resource = $1 and status in ('ok', 'unchanged', 'partial') and complete

@@ -5,7 +5,7 @@ import { rawAnswer } from '../tables/archive.ts'
 import { drift, observation, quarantine, run } from '../tables/ledger.ts'
 import { guardAction } from '../tables/state.ts'
 
-const { contentHash: _c, bodyHash: _b, normalized: _n, living, ...shownColumns } = getTableColumns(run)
+const { contentHash: _c, reload: _r, bodyHash: _b, normalized: _n, living, ...shownColumns } = getTableColumns(run)
 
 interface WantedRuns {
   /** Names; none for all. */

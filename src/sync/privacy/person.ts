@@ -11,7 +11,7 @@ import { countNames, namedPlayers, removeNames } from './named-columns.ts'
 import { lockPrivacy } from './privacy.ts'
 import { recordActions } from './privacy-actions.ts'
 import { anonymizingStatement } from './privacy-engine.ts'
-import { invalidateHashes } from './restrictions/restrictions.ts'
+import { reloadAbout } from './restrictions/restrictions.ts'
 
 interface KeptRows {
   readonly table: string
@@ -98,7 +98,7 @@ export async function purge(
   await lockArchive(sql)
   await lockPrivacy(sql)
   // What the API shows of the player now may be the same as it was.
-  await invalidateHashes(sql, personal, [playerUuid])
+  await reloadAbout(sql, personal, [playerUuid])
   const { named, keys } = await namedPlayers(sql, personal, [playerUuid])
   const removed = await erase(sql, personal, [{ playerUuid, fieldGroup }])
   if (fieldGroup === everything) {

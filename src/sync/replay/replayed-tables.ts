@@ -133,7 +133,17 @@ export async function swapTables(sql: Sql, resources: readonly ResourceBase[]): 
 }
 
 const counts = [...Object.keys(noCounts), 'normalized', 'living']
-const said = ['status', 'reason', 'observed_from', 'observed_at', 'complete', 'pages', ...counts, 'content_hash']
+const said = [
+  'status',
+  'reason',
+  'observed_from',
+  'observed_at',
+  'complete',
+  'pages',
+  ...counts,
+  'content_hash',
+  'reload',
+]
 
 /** The ledger keeps its runs and their times; the outcome of their responses is what the replay found. */
 const ledgerOfRuns = `
@@ -143,11 +153,13 @@ const ledgerOfRuns = `
 
 /** An identical copy of a response was not archived again, and the next response is compared with it all the same. */
 const ledgerOfCopies = `
-  update sync.run live set living = again.living, records = again.records, normalized = again.normalized, content_hash = again.content_hash
+  update sync.run live set living = again.living, records = again.records, normalized = again.normalized,
+         content_hash = again.content_hash, reload = again.reload
     from (select distinct on (resource, observed_at) * from sync_replay.run
            where status in ('ok', 'unchanged', 'partial') order by resource, observed_at, started_at desc) again
    where live.resource = any($1::text[]) and live.resource = again.resource and live.observed_at = again.observed_at
-     and live.status in ('ok', 'unchanged', 'partial') and live.content_hash is distinct from again.content_hash`
+     and live.status in ('ok', 'unchanged', 'partial')
+     and (live.content_hash, live.reload) is distinct from (again.content_hash, again.reload)`
 
 const ledgerOfKeys = `
   update sync.observation live set status = again.status, reason = again.reason, observed_at = again.observed_at
@@ -157,7 +169,7 @@ const ledgerOfKeys = `
      and (live.status, live.reason, live.observed_at) is distinct from (again.status, again.reason, again.observed_at)`
 
 const keys = `
-  update sync.work_item live set content_hash = again.content_hash, observed_at = again.observed_at, records = again.records,
+  update sync.work_item live set content_hash = again.content_hash, reload = again.reload, observed_at = again.observed_at, records = again.records,
          first_observed_at = least(live.first_observed_at, again.first_observed_at), gone_at = again.gone_at
     from sync_replay.work_item again
    where live.resource = any($1::text[]) and live.resource = again.resource and live.key = again.key`

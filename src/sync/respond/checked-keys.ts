@@ -24,12 +24,13 @@ export async function lastOfKey(
     .where(and(isKey(resource, key), isNotNull(workItem.observedAt)))
     .for('update')
   if (!item?.observedAt) return undefined
-  const { observedAt, goneAt, contentHash, records } = item
+  const { observedAt, goneAt, contentHash, reload, records } = item
   return {
     // What was produced before a tombstone does not undo it.
     observedAt: Math.max(observedAt.getTime(), goneAt?.getTime() ?? 0),
-    // A tombstone leaves no hash: no response is the same.
+    // From a lake, and of a key whose responses were retracted, there is none.
     contentHash: contentHash ?? new Uint8Array(),
+    reload,
     // One record for one key: an older program counted quarantined pieces too.
     records: Math.min(records ?? 1, 1),
     currentKeys: 1,
@@ -44,6 +45,7 @@ export interface Checked {
   readonly accepted?: {
     readonly observedAt: Date
     readonly contentHash: Uint8Array
+    readonly reload: boolean
     readonly records: number
     readonly credential?: 'guest' | 'token' | undefined
   }

@@ -176,7 +176,7 @@ async function loadRoots(
     history.corroboratesNew && last
       ? await holdBackNew(sql, witness, history, all)
       : { roots: all.roots, held: 0, contradicted: [] }
-  const isAfterLast = last && before && Buffer.compare(before.contentHash, last.contentHash) === 0
+  const isAfterLast = last && !last.reload && before && Buffer.compare(before.contentHash, last.contentHash) === 0
   if (!isAfterLast || history.compare)
     return { ...(await loadAndRemember(sql, witness, history, roots, lastSeen, scope)), ...withheld }
   // What one response showed again counts for this one, too.

@@ -3,7 +3,6 @@ import type { ResourceBase } from '../declare/resource.ts'
 import type { Witness } from '../evidence/claims.ts'
 import { copySecondsOf } from '../evidence/policies.ts'
 import { type Counts, noCounts, type RunStatus } from '../ledger/ledger.ts'
-import { sha256 } from '../normalize/hash.ts'
 import { fingerprintOf, rootsOf } from '../normalize/prepare.ts'
 import type { Touched } from '../outbox/touched.ts'
 import type { Target } from '../privacy/erase-person.ts'
@@ -24,6 +23,8 @@ export interface LoadResult extends Counts, Pick<Validation, 'reason' | 'normali
   /** Current keys after it; null when it was not accepted. */
   readonly currentKeys: number | null
   readonly contentHash: Buffer
+  /** The next response is loaded even where it is the same. */
+  readonly reload: boolean
   /** Restricted fields that it shows: they are in no table, and may stay nowhere else. */
   readonly hidden: readonly Target[]
   /** It hides for the first time something that is kept. */
@@ -49,7 +50,8 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   const { status, reason, normalized } = validation
   const guarded = [...(extraction.dating ?? []), ...validation.guarded]
   const observedAt = extraction.clockError === undefined ? new Date(extraction.observedAt) : null
-  const base = { ...noCounts, records, contentHash, observedAt, normalized, currentKeys: null, drift: [], hidden: [] }
+  const found = { ...noCounts, records, contentHash, reload: false, observedAt, normalized }
+  const base = { ...found, currentKeys: null, drift: [], hidden: [] }
   if (status === 'stale') return { ...base, status, reason, guarded }
   if (status === 'rejected') {
     const hidden = await hiddenIn(sql, resource, validation.response)
@@ -62,9 +64,9 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   })
   const followsUnsent = known.wasUnsent || known.open.length + known.pending.length > 0
   const judged = { ...validation, response: { ...validation.response, ...(unsent ? { unsent } : {}), followsUnsent } }
-  const { hash, awaitsAbsences, ...accepted } = await loadUnlessKnown(sql, resource, judged, witness, contentHash)
+  const { awaitsAbsences, ...accepted } = await loadUnlessKnown(sql, resource, judged, witness)
   if (scope !== undefined) await averageAgain(sql, resource, new Date(extraction.observedAt))
-  preparation.repetition?.remember({ contentHash: hash, entities: new Set(rootsOf(preparation)) })
+  preparation.repetition?.remember({ contentHash, entities: new Set(rootsOf(preparation)) })
   const actions = [...walkActions(extraction, records), ...guarded, ...accepted.guarded]
   // Later ones are still compared with the last one of plausible size.
   const compared =
@@ -74,7 +76,6 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
     normalized: compared,
     quarantined: quarantined.length,
     ...accepted,
-    contentHash: hash,
     guarded: actions,
   }
 }
@@ -99,7 +100,6 @@ async function loadUnlessKnown(
   resource: ResourceBase,
   { status: verdict, reason, response }: Validation,
   witness: Witness,
-  contentHash: Buffer,
 ) {
   const { preparation, last, extraction } = response
   const partial = partialReason(response) ?? reason
@@ -110,7 +110,7 @@ async function loadUnlessKnown(
   if (verdict === 'unchanged' && !isNews && !isEvidence && response.unsent === undefined) {
     const currentKeys = last?.currentKeys ?? null
     const known = { unchanged: rootsOf(preparation).length, currentKeys, awaitsAbsences: false, ...privacy }
-    return { ...known, status: statusOf('unchanged'), reason: partial, hidden, hash: contentHash }
+    return { ...known, status: statusOf('unchanged'), reason: partial, hidden }
   }
   const { hasChanged, guarded, ...loaded } = await loadAccepted(sql, resource, response, witness)
   await eraseHidden()
@@ -120,8 +120,8 @@ async function loadUnlessKnown(
     reason: partial,
     hidden,
     hidesKept: privacy.hidesKept,
-    // Another hash: the same response must not count as known once all of it may be loaded, or while it is shrunken.
-    hash: hidden.length > 0 || (response.isShrunken && loaded.awaitsAbsences) ? sha256(contentHash) : contentHash,
+    // Once all of it may be loaded, and while it is shrunken.
+    reload: hidden.length > 0 || (response.isShrunken === true && loaded.awaitsAbsences),
     guarded: [...(verdict === 'load' ? ignoredActions(preparation.ignored) : []), ...privacy.guarded, ...guarded],
   }
 }

@@ -112,7 +112,7 @@ export async function compareNextWithTables(
   { name, history }: Pick<ResourceBase, 'name' | 'history'>,
 ): Promise<void> {
   await sql.query(
-    `update sync.run set content_hash = '\\x00', living = case when living is not null then $2::int end
+    `update sync.run set reload = true, living = case when living is not null then $2::int end
       where run_id = (select run_id from sync.run where resource = $1 and ${accepted}
                        order by observed_at desc nulls last, started_at desc limit 1)`,
     [name, await countCurrent(sql, history)],

@@ -9,10 +9,12 @@ export interface LastAccepted {
   readonly observedAt: number
   readonly records: number
   readonly contentHash: Uint8Array
+  /** The next response is loaded even where it is the same. */
+  readonly reload: boolean
 }
 
 /** A response as the guards compare it, before anything is written. */
-interface Candidate extends LastAccepted {
+interface Candidate extends Omit<LastAccepted, 'reload'> {
   /** The instant, in ms, that the oldest page speaks for; `observedAt` is that of the newest. */
   readonly observedFrom: number
   /** All records; none is always implausible. */
@@ -42,7 +44,7 @@ export function validateSnapshot(
   last: LastAccepted | undefined,
   { plausibleShare, accept = false }: { plausibleShare: number; accept?: boolean },
 ): Verdict {
-  const same = last !== undefined && Buffer.compare(response.contentHash, last.contentHash) === 0
+  const same = last !== undefined && !last.reload && Buffer.compare(response.contentHash, last.contentHash) === 0
   if (same && response.observedAt >= last.observedAt) return { status: 'unchanged' }
   if (last && response.observedFrom < last.observedAt) {
     return {

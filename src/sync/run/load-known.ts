@@ -34,6 +34,7 @@ export async function loadKnown(
     unchanged: normalized,
     currentKeys,
     contentHash: Buffer.from(last.contentHash),
+    reload: false,
     drift: [],
     hidden: [],
     guarded: [...dating],

@@ -64,7 +64,7 @@ export async function responseOutcome(
   const { resource, key, lastReasons, engine } = context
   const { clock, guards } = engine
   const { received, loaded } = await load(sql, context, client, response)
-  const { status, hidden, observedAt, contentHash, records, lost, hidesKept, ...rest } = loaded
+  const { status, hidden, observedAt, contentHash, reload, records, lost, hidesKept, ...rest } = loaded
   const guarded = await withoutRepeated(sql, resource.name, loaded.guarded, clock.now())
   const archive = { exchanges: client.exchanges, status, hidden, accepted: guards.accept, personal: resource.personal }
   const outcome = { ...headingOf(context), ...rest, guarded, status, observedAt, records, archive }
@@ -86,7 +86,7 @@ export async function responseOutcome(
       now,
       isShown: status !== 'stale',
       ...(isAccepted(status) && observedAt
-        ? { accepted: { observedAt, contentHash, records, credential: client.credential() } }
+        ? { accepted: { observedAt, contentHash, reload, records, credential: client.credential() } }
         : {}),
     },
     ...(lost ? { lost } : {}),

@@ -46,6 +46,11 @@ export const run = syncTable(
     contentHash: bytes(
       'SHA-256 over the content hashes of all records in any order, 32 bytes. Equal: the same content. NULL: there was no response.',
     ),
+    reload: boolean(
+      'True: the next response is loaded even where it is the same, because the tables lack something that this one showed, or were changed since.',
+    )
+      .notNull()
+      .default(false),
     bodyHash: bytes(
       'SHA-256 over program version, UTC day, request, body and content hash: a response with the same one is unchanged without being parsed. NULL: the next one is parsed.',
     ),
@@ -80,6 +85,11 @@ export const workItem = syncTable(
     ),
     observedAt: instant('observed_at of the latest accepted response. NULL: none yet.'),
     contentHash: bytes('Content hash of that response, 32 bytes. Equal: the same content. NULL: none yet.'),
+    reload: boolean(
+      'True: the next response is loaded even where it is the same, because the tables lack something that this one showed, or were changed since.',
+    )
+      .notNull()
+      .default(false),
     records: integer('Records in that response.'),
     credential: text(
       'Kind of credential that accepted responses came with, the one that is shown more: token, once one did, or guest. NULL: not known.',

@@ -86,7 +86,7 @@ export async function releaseKey(sql: Sql, resource: string, key: string, failed
     .where(isKey(resource, key))
 }
 
-/** Marks a key as gone. Without a content hash, whatever the API shows again is a change, also the same as before. */
+/** Marks a key as gone. Whatever the API shows again is loaded, also the same as before. */
 export async function markGone(sql: Sql, resource: string, key: string, goneAt: Date): Promise<void> {
-  await typed(sql).update(workItem).set({ goneAt, contentHash: null }).where(isKey(resource, key))
+  await typed(sql).update(workItem).set({ goneAt, reload: true }).where(isKey(resource, key))
 }

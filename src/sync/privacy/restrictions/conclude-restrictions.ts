@@ -4,7 +4,7 @@ import { forgetClaims } from '../../evidence/claims.ts'
 import { erase, eraseVanished, type Target } from '../erase-person.ts'
 import { namedPlayers, removeNames } from '../named-columns.ts'
 import { recordActions } from '../privacy-actions.ts'
-import { claimAbout, claimsOf, invalidateHashes, nameOf, type Restriction } from './restrictions.ts'
+import { claimAbout, claimsOf, nameOf, type Restriction, reloadAbout } from './restrictions.ts'
 import { type RuleSource, reasonOf } from './rule-source.ts'
 
 /** A person with one rule that hides something. */
@@ -48,7 +48,7 @@ export async function concludeRestrictions(
     : confirmed
         .filter(({ group }) => !personal.growing.includes(group))
         .map(({ playerUuid, group }) => ({ playerUuid, fieldGroup: group }))
-  if (forgets) await invalidateHashes(sql, personal, uuids)
+  if (forgets) await reloadAbout(sql, personal, uuids)
   const kept = forgets ? await namedPlayers(sql, personal, uuids) : undefined
   const removed = await erase(sql, personal, targets)
   if (kept) removed.push(...(await removeNames(sql, personal, kept.named, { isPurge: false, keys: kept.keys })))

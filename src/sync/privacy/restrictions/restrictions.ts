@@ -124,7 +124,7 @@ export async function reopen(
   const open = ended.filter(({ player, group }) => !hidden.has(`${player} ${group}`))
   const uuids = [...new Set(open.map((one) => one.player))]
   if (uuids.length === 0) return
-  await invalidateHashes(sql, personal, uuids)
+  await reloadAbout(sql, personal, uuids)
   for (const { table, versionsOf, blank = {} } of personal.tables) {
     for (const [group, { columns, where }] of Object.entries(blank)) {
       const again = open.filter((one) => one.group === group).map((one) => one.player)
@@ -139,7 +139,7 @@ export async function reopen(
 }
 
 /** Makes the next responses about these players be loaded even if they are unchanged: what they said is not kept any more. */
-export async function invalidateHashes(sql: Sql, personal: Personal, uuids: readonly string[]): Promise<void> {
+export async function reloadAbout(sql: Sql, personal: Personal, uuids: readonly string[]): Promise<void> {
   await sql.query(
     // Those that are locked are being requested right now.
     `with asked as (
@@ -147,7 +147,7 @@ export async function invalidateHashes(sql: Sql, personal: Personal, uuids: read
          join (select about.resource, about.key from unnest($1::uuid[]) as who(player_uuid)
                 cross join lateral (${personal.answersAbout}) about(resource, key)) about using (resource, key)
           for update of item skip locked)
-     update sync.work_item item set content_hash = sha256(item.content_hash) from asked
+     update sync.work_item item set reload = true from asked
       where item.resource = asked.resource and item.key = asked.key`,
     [uuids],
   )
