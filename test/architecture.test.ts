@@ -236,7 +236,8 @@ describe('the files of src', () => {
       'src/api/http/transport.ts',
       'src/app/app.ts',
       'src/base/clock.ts',
-      // Runs in a browser.
+      // Run in a browser.
+      'src/web/html/site-script.ts',
       'src/web/live/live-script.ts',
     ])
   })

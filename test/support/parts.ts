@@ -96,6 +96,7 @@ export const slow: readonly string[] = [
   'sync/kill.test.ts',
   'sync/refusals-attacks.test.ts',
   'web/pages-browser.test.ts',
+  'web/site-browser.test.ts',
 ]
 
 /** For `describe.each` and `test.each`: what the quick part tries, what the rest tries, or both where all runs. */

@@ -181,7 +181,7 @@ describe.each(kindsOfPart)('the pages on the %s database', (kind) => {
 
   test('never show hours that were not watched as zero', async () => {
     const { ask } = await served()
-    const { document } = parseHTML((await ask(`/players/${encodeURIComponent(hostile.player)}`)).text)
+    const { document } = parseHTML((await ask(`/players/${encodeURIComponent(hostile.player)}?from=2026-05-20`)).text)
     const rows = [...document.querySelectorAll('#days tbody tr')].map((row) =>
       [...row.children].map((cell) => cell.textContent),
     )

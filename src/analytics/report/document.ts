@@ -6,6 +6,13 @@ import type { Markup } from './drawing/html-table.ts'
 import { style } from './drawing/style.ts'
 import { mapScript } from './map/map-script.ts'
 
+/** Folded tables are printed, too. */
+export const printScript = `
+addEventListener('beforeprint', () => { for (const one of document.querySelectorAll('details')) one.open = true })
+`
+
+const reportScript = `${printScript}${mapScript}`
+
 interface DocumentParts {
   readonly title: string
   readonly version: string
@@ -24,7 +31,7 @@ export async function documentText({
   head,
   body,
   css = style,
-  script = mapScript,
+  script = reportScript,
 }: DocumentParts): Promise<string> {
   const text = await html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8">${head}
@@ -38,7 +45,7 @@ ${body}
 }
 
 /** The sources that a content security policy allows: this script and this style sheet; whatever a name smuggles in does not run. */
-export function policyOf(css = style, script = mapScript): readonly string[] {
+export function policyOf(css = style, script = reportScript): readonly string[] {
   return [`default-src 'none'`, `script-src ${hashOf(script)}`, `style-src ${hashOf(css)}`, `base-uri 'none'`]
 }
 

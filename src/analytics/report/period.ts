@@ -17,20 +17,48 @@ const lengths = [300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400
  * The period of a report: what is wanted, as far as anything was observed where it is very long; else the last seven days up to the
  * latest observation, or since the first one. Begins at a full hour, unless another one is given; ends with the minute of the
  * observation, so that it is part of it.
+ * @param seen from when to when anything was observed, where that is known already
  * @throws UsageError when it has more than 20,000 hours
  */
-export async function periodOf(sql: Sql, wanted: Partial<Period>, writtenAt: Date): Promise<Period> {
+export async function periodOf(
+  sql: Sql,
+  wanted: Partial<Period>,
+  writtenAt: Date,
+  seen?: Seen | null,
+): Promise<Period> {
+  const { first, last } = (seen === undefined ? await seenOf(sql) : seen) ?? { first: undefined, last: writtenAt }
+  const to = wanted.to ?? endAfter(last)
+  if (wanted.from) return await boundHours(sql, { from: wanted.from, to })
+  return { from: beginOf(to.getTime() - 7 * 24 * HOUR, to, first), to }
+}
+
+/** From when to when something was observed. */
+export interface Seen {
+  readonly first: Date
+  readonly last: Date
+}
+
+/** From when to when any of some resources was observed, or of all; null where none of them was. */
+export async function seenOf(sql: Sql, resources: readonly string[] | null = null): Promise<Seen | null> {
   const [seen] = await sql.query<{ first: Date | null; last: Date | null }>(
     `select min(watch.first_at) as first, max(watch.last_at) as last
-       from analytics.freshness cross join lateral analytics.watch(freshness.resource) watch`,
+       from analytics.freshness cross join lateral analytics.watch(freshness.resource) watch
+      where $1::text[] is null or freshness.resource = any ($1::text[])`,
+    [resources],
   )
-  const to = wanted.to ?? new Date(Math.ceil(((seen?.last ?? writtenAt).getTime() + 1) / MINUTE) * MINUTE)
-  if (wanted.from) return await boundHours(sql, { from: wanted.from, to })
-  const week = to.getTime() - 7 * 24 * HOUR
-  const first = seen?.first?.getTime() ?? week
+  return seen?.first && seen.last ? { first: seen.first, last: seen.last } : null
+}
+
+/** The end of the minute of an observation. */
+export function endAfter(observed: Date): Date {
+  return new Date(Math.ceil((observed.getTime() + 1) / MINUTE) * MINUTE)
+}
+
+/** The full hour at or before `earliest`, ms, or that of the first observation where this is later. */
+export function beginOf(earliest: number, to: Date, first: Date | undefined): Date {
   // observed_at of a response may lie just before the hour in which it came.
-  const from = first < to.getTime() ? Math.max(week, first + MINUTE) : week
-  return { from: new Date(Math.floor(from / HOUR) * HOUR), to }
+  const from = first && first < to ? Math.max(earliest, first.getTime() + MINUTE) : earliest
+  return new Date(Math.floor(from / HOUR) * HOUR)
 }
 
 async function boundHours(sql: Sql, { from, to }: Period): Promise<Period> {

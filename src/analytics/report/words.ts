@@ -16,6 +16,11 @@ export function day(at: Date): string {
   return `${at.getUTCDate()} ${months[at.getUTCMonth()]}`
 }
 
+/** The same with its year where that is not the present one. */
+export function dayOf(at: Date, now: Date): string {
+  return at.getUTCFullYear() === now.getUTCFullYear() ? day(at) : `${day(at)} ${at.getUTCFullYear()}`
+}
+
 /** `22:00`, UTC. */
 export function clockTime(at: Date): string {
   return at.toISOString().slice(11, 16)

@@ -2,12 +2,12 @@ import { html } from 'hono/html'
 import type { NameFinders } from '../../analytics/asking/names.ts'
 import { documentText, policyOf } from '../../analytics/report/document.ts'
 import { type Chapter, chapterMarkup, type Figure } from '../../analytics/report/drawing/figure.ts'
-import type { Frame } from '../../analytics/report/drawing/frame.ts'
 import type { Markup } from '../../analytics/report/drawing/html-table.ts'
 import { style } from '../../analytics/report/drawing/style.ts'
-import { type Period, periodOf } from '../../analytics/report/period.ts'
 import type { Sql } from '../../db/database.ts'
 import { liveScript } from '../live/live-script.ts'
+import { type Health, healthMarkup } from './health.ts'
+import { siteScript } from './site-script.ts'
 
 export interface Visit {
   readonly sql: Sql
@@ -34,38 +34,44 @@ export interface Page {
   readonly feed?: string
 }
 
-export type Build = (visit: Visit) => Promise<Page>
+/** Makes a page; a text is the path of another one that the visit belongs to. */
+export type Build = (visit: Visit) => Promise<Page | string>
 
 /** A page about nothing but its figures, under one heading. */
 export function chapterOf(id: string, heading: string, ...figures: readonly Figure[]): Chapter {
   return { id, heading, figures }
 }
 
-/** What all pictures of a page are about: the last seven days, or those before an instant. */
-export async function frameOf({ sql, now }: Visit, wanted: Partial<Period> = {}, guild: string | null = null) {
-  const period = await periodOf(sql, wanted, now)
-  const frame: Frame = { ...period, guild, writtenAt: now }
-  return frame
-}
-
 const css = `${style}
-.site { display: flex; flex-wrap: wrap; gap: 4px 18px; margin-bottom: 22px; font-size: 15px } .site b { margin-right: 6px }
+.top { display: flex; flex-wrap: wrap; gap: 8px 18px; align-items: center; margin-bottom: 10px } .top b { font-size: 18px }
+.top b a { color: var(--ink); text-decoration: none } .top form { margin: 0; flex: 1; min-width: 12em; max-width: 24em } .top input { width: 100% }
+.health { margin-left: auto; font-size: 14px; color: var(--soft); text-decoration: none; white-space: nowrap }
+.health circle { fill: #2f9e5f } .late circle { fill: #e0a100 } .silent circle { fill: #d64545 } .health:hover { text-decoration: underline }
+.banner { margin: 0 0 16px; padding: 8px 12px; border: 1px solid #d64545; border-left-width: 6px; border-radius: 4px; font-size: 15px }
+.site { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-bottom: 22px; font-size: 15px }
+.site a { text-decoration: none } .site a:hover { text-decoration: underline }
+.period { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; margin-top: 14px; font-size: 14px }
+.period > a { padding: 2px 10px; border: 1px solid var(--rule); border-radius: 99px; text-decoration: none }
+.period > a[aria-current] { background: var(--ink); color: var(--paper); border-color: var(--ink) }
+.period details { margin: 0 } .period summary { font-size: 14px; padding: 2px 10px } .period form { margin-top: 8px }
+time[data-local]::after { content: ' · ' attr(data-local); color: var(--soft); font-size: 0.85em }
 .site a[aria-current] { color: var(--ink); text-decoration: none; font-weight: 600 }
 form { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 16px; align-items: center }
 form label { display: flex; gap: 6px; align-items: center; font-size: 15px }
 #map-live { font-size: 13px; margin-top: 12px } #map-live p { color: var(--soft) } #map-live ol { margin: 4px 0 0; padding: 0; list-style: none; max-height: 200px; overflow: auto }
-@media print { #map-live { display: none } }
+@media screen and (max-width: 740px) { td time[data-local]::after { content: none } .health { margin-left: 0 } }
+@media print { #map-live, .top form, .site, .period, .health { display: none } time[data-local]::after { content: none } }
 code:target { outline: 2px solid var(--ink); outline-offset: 3px }
 rect.taken { stroke: var(--ink); stroke-width: 3 }
 del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
 `
 
-export const pagePolicy = policyWith()
+export const pagePolicy = policyWith(siteScript)
 
 /** The same for a page with a script of its own, which may ask this server. */
 export const livePolicy = policyWith(liveScript, [`connect-src 'self'`])
 
-function policyWith(script?: string, further: readonly string[] = []): string {
+function policyWith(script: string, further: readonly string[] = []): string {
   return [...policyOf(css, script), `form-action 'self'`, `frame-ancestors 'none'`, ...further].join('; ')
 }
 
@@ -89,7 +95,16 @@ const sections = [
   ],
 ] as const
 
+/** Works without a script; with one, / goes to it. */
+function siteSearch(people: boolean): Markup {
+  const what = `${people ? 'Player, guild' : 'Guild'}, item or territory`
+  return html`<form action="/search" role="search" aria-label="Everything"><input id="search" type="search" name="q" placeholder="${what}  ( / )" aria-label="${what}"></form>`
+}
+
 interface Serving {
+  readonly health: Health
+  /** Whether single players are found. */
+  readonly people: boolean
   readonly version: string
   /** The address of a picture of the page. */
   readonly picture?: string | undefined
@@ -101,7 +116,7 @@ interface Serving {
 
 export async function pageText(
   { title, lead, control, chapters, path, feed }: Page,
-  { version, picture, isLive = false, isIndexed = true }: Serving,
+  { version, picture, health, people, isLive = false, isIndexed = true }: Serving,
 ): Promise<string> {
   const section = ([at, name]: readonly [string, string] | readonly string[]) =>
     html`<a href="${at}"${path === at || path.startsWith(`${at}/`) ? html` aria-current="page"` : ''}>${name}</a>`
@@ -109,7 +124,7 @@ export async function pageText(
     title: `${title} · wynnsync`,
     version,
     css,
-    ...(isLive ? { script: liveScript } : {}),
+    script: isLive ? liveScript : siteScript,
     head: html`<meta name="description" content="${lead}"><link rel="canonical" href="${path}">${isIndexed ? '' : html`<meta name="robots" content="noindex">`}
 ${feed === undefined ? '' : html`<link rel="alternate" type="application/atom+xml" href="${feed}">`}
 <meta property="og:type" content="website"><meta property="og:site_name" content="wynnsync">
@@ -121,10 +136,12 @@ ${
 <meta property="og:image:width" content="1200"><meta property="og:image:height" content="630">
 <meta property="og:image:alt" content="${title}"><meta name="twitter:card" content="summary_large_image">`
 }`,
-    body: html`<header><nav class="site" aria-label="Pages"><b><a href="/">wynnsync</a></b>${sections.map(section)}</nav>
+    body: html`<header><div class="top"><b><a href="/">wynnsync</a></b>${siteSearch(people)}${healthMarkup(health)}</div>
+<nav class="site" aria-label="Pages">${sections.map(section)}</nav>
+${health.banner ? html`<p class="banner" role="status">${health.banner}</p>` : ''}
 <h1>${title}</h1><p class="soft">${lead}</p>${control ?? ''}</header>
 <main>${chapters.map(chapterMarkup)}</main>
-<footer>wynnsync ${version}. All times are UTC. Hatched (on paper, dashed) is unknown, not zero. Not affiliated with the makers
+<footer>wynnsync ${version}. All times are UTC; after a dot, yours. Hatched (on paper, dashed) is unknown, not zero. Not affiliated with the makers
 of the game or of its API.</footer>`,
   })
 }

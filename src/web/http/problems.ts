@@ -57,10 +57,36 @@ export function problemResponse(context: Context, { problem, details }: Problem,
 export async function problemPage(context: Context, { problem, details }: Problem): Promise<Response> {
   const { status, title } = problems[problem]
   const detail = (details.detail ?? `Status ${status}.`).slice(0, 300)
+  const near = nearOf(context.req.path, details)
+  const sought = context.req.param('name')?.slice(0, 60)
   const text = await html`<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>${title} · wynnsync</title>
-<h1>${title}</h1><p>${detail}</p><p><a href="/">wynnsync</a></p></html>
+<h1>${title}</h1><p>${detail}</p>
+${near.length > 0 ? html`<ul>${near.map(([path, text]) => html`<li><a href="${path}">${text}</a></li>`)}</ul>` : ''}
+<p>${sought && [404, 409].includes(status) ? html`<a href="/search?q=${encodeURIComponent(sought)}" rel="nofollow">Search for ${sought}</a> · ` : ''}<a href="/">wynnsync</a></p></html>
 `
   return context.body(String(text), status, { 'content-type': 'text/html; charset=UTF-8' })
+}
+
+/** Of a page of one thing: those whose names are near, and those that all have the name; a few, by their paths. */
+function nearOf(path: string, { similar, holders }: ProblemDetails): (readonly [string, string])[] {
+  const [, folder = ''] = path.split('/')
+  const at = (name: string) => `/${folder}/${encodeURIComponent(name)}`
+  const named = Array.isArray(similar)
+    ? similar.map((name) => [at(plainName(String(name))), String(name)] as const)
+    : []
+  const all = Array.isArray(holders) ? (holders as Readonly<Record<string, unknown>>[]) : []
+  const held = new Map(
+    all.map(
+      ({ uuid, name, until }) =>
+        [at(String(uuid)), `${name ?? uuid}${until ? `, once (${uuid})` : ` (${uuid})`}`] as const,
+    ),
+  )
+  return [...named, ...held].slice(0, 5)
+}
+
+/** The name of `Name [prefix]`. */
+function plainName(label: string): string {
+  return label.replace(/ \[[^\]]*\]$/, '')
 }
 
 /** What a client learns of an error: of one of the server's own only that there was one. */

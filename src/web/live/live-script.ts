@@ -1,10 +1,11 @@
 import { mapScript } from '../../analytics/report/map/map-script.ts'
+import { siteScript } from '../html/site-script.ts'
 
 /**
  * The script of the map with captures as they come. The stream says that something changed, `/map.json` says what is true now: what a
  * connection missed is there, too. Nothing is open while the page is hidden, since a browser opens few connections to one host.
  */
-export const liveScript = `${mapScript}
+export const liveScript = `${siteScript}${mapScript}
 const live = document.getElementById('map-live')
 if (map && live) followCaptures()
 

@@ -7,7 +7,8 @@ import { readHolders } from '../../analytics/report/map/holds.ts'
 import { moment } from '../../analytics/report/words.ts'
 import type { Sql } from '../../db/database.ts'
 import { guildLink, link } from '../html/links.ts'
-import { chapterOf, frameOf, type Page, type Visit } from '../html/page.ts'
+import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { shownPeriod } from '../html/period.ts'
 
 const LATEST = 50
 
@@ -49,10 +50,10 @@ export function captureTable(captures: readonly Capture[]): Table {
   }
 }
 
-/** `/captures`: who took what from whom in the last seven days. */
+/** `/captures`: who took what from whom in a period. */
 export async function capturesPage(visit: Visit): Promise<Page> {
   const { sql } = visit
-  const frame = await frameOf(visit)
+  const { frame, control } = await shownPeriod(visit, { path: '/captures', of: ['territories'] })
   // One is drawn while the database works for the next.
   const [captures, matrix, latest] = await Promise.all([
     capturesFigure(sql, frame),
@@ -65,6 +66,7 @@ export async function capturesPage(visit: Visit): Promise<Page> {
     feed: '/feeds/captures.atom',
     title: captures.title,
     lead: `Territories that changed hands, ${moment(frame.from)} to ${moment(frame.to)}.`,
+    control,
     chapters: [
       chapterOf('war', 'Who takes from whom', captures, matrix),
       ...(latest.length > 0 ? [chapterOf('list', 'Captures', list)] : []),

@@ -5,7 +5,8 @@ import { guildHoursFigure } from '../../analytics/report/guild/guild-hours.ts'
 import { guildTerritoriesFigure } from '../../analytics/report/guild/guild-territories.ts'
 import { count, number } from '../../analytics/report/words.ts'
 import { guildLink, link, searchForm } from '../html/links.ts'
-import { chapterOf, frameOf, type Page, type Visit } from '../html/page.ts'
+import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
 
 interface Guild {
@@ -65,7 +66,10 @@ export async function guildNamed({ sql, name, finders }: Pick<Visit, 'sql' | 'na
     [uuid ?? ''],
   )
   if (uuid === undefined || !(guild || holder || (await finders.keys.guild?.holders(sql, uuid))?.length))
-    throw new Problem('not-found', { detail: `guild not found: ${name}` })
+    throw new Problem('not-found', {
+      detail: `guild not found: ${name}`,
+      similar: await finders.keys.guild?.similar(sql, name),
+    })
   return { uuid: uuid.toLowerCase(), guild, holder, name: guild?.name ?? holder?.name }
 }
 
@@ -73,7 +77,9 @@ export async function guildNamed({ sql, name, finders }: Pick<Visit, 'sql' | 'na
 export async function guildPage(visit: Visit): Promise<Page> {
   const { sql, people } = visit
   const { uuid, guild, holder, name } = await guildNamed(visit)
-  const frame = { ...(await frameOf(visit, {}, uuid)), playerCell }
+  const path = `/guilds/${encodeURIComponent(guild?.prefix ?? uuid)}`
+  const shown = await shownPeriod(visit, { path, of: ['guilds', 'territories'], guild: uuid })
+  const frame = { ...shown.frame, playerCell }
   const [chapter, former, [held, amount], overTime] = await Promise.all([
     people ? guildChapter(sql, frame) : chapterOf('guild', 'The guild', await guildHoursFigure(sql, uuid, frame)),
     namesFigure(visit, uuid),
@@ -81,7 +87,8 @@ export async function guildPage(visit: Visit): Promise<Page> {
     guildTerritoriesFigure(sql, { uuid, name }, frame),
   ])
   return {
-    path: `/guilds/${encodeURIComponent(guild?.prefix ?? uuid)}`,
+    path,
+    control: shown.control,
     feed: `/feeds/guilds/${uuid}.atom`,
     title: guild
       ? `${labelOf(guild)}: ${number(guild.members)} members, ${count(amount, 'territory', 'territories')}`

@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import { type Figure, listFigure } from '../../analytics/report/drawing/figure.ts'
 import type { Cell } from '../../analytics/report/drawing/html-table.ts'
 import { count, moment } from '../../analytics/report/words.ts'
+import { nearest } from '../../base/text/nearest.ts'
 import { link, searchForm } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { Problem } from '../http/problems.ts'
@@ -73,8 +74,20 @@ export async function itemNamed({ sql, name }: Pick<Visit, 'sql' | 'name'>) {
   const id = item?.id ?? name
   const revisions = await readRevisions(sql, id)
   const [latest] = revisions
-  if (!item && !latest) throw new Problem('not-found', { detail: `item not found: ${name}` })
+  if (!item && !latest)
+    throw new Problem('not-found', { detail: `item not found: ${name}`, similar: await itemsLike(sql, name) })
   return { id, item, revisions, name: item?.name ?? latest?.name ?? id }
+}
+
+/** Names of items that are written nearly like this. */
+async function itemsLike(sql: Visit['sql'], name: string): Promise<string[]> {
+  const rows = await sql.query<{ name: string }>(
+    `select coalesce(display_name, internal_name) as name from analytics.item`,
+  )
+  return nearest(
+    name,
+    rows.map(({ name: one }) => one),
+  )
 }
 
 /** `/items/NAME`: an item by its internal name, as it is, and every revision. */

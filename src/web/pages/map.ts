@@ -4,7 +4,8 @@ import { mapFrameOf } from '../../analytics/report/map/map-frame.ts'
 import { instant } from '../../analytics/report/words.ts'
 import { INSTANT, instantOf } from '../../base/text/instants.ts'
 import { pathOf } from '../html/links.ts'
-import { chapterOf, frameOf, type Page, type Visit } from '../html/page.ts'
+import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
 
 /** `/map?at=`: who holds what at an instant, and in the seven days before it. */
@@ -13,7 +14,10 @@ export async function mapPage(visit: Visit): Promise<Page> {
   const text = query.get('at') ?? ''
   const at = text === '' ? undefined : shownInstant(text, now)
   // The period ends before its end.
-  const period = await frameOf(visit, at ? { to: new Date(at.getTime() + 1) } : {})
+  const { frame: period, control } = await shownPeriod(visit, {
+    ...{ path: '/map', of: ['territories'] },
+    ...(at && { to: new Date(at.getTime() + 1) }),
+  })
   const frame = {
     ...(await mapFrameOf(sql, period)),
     pageOf: (name: string) => pathOf('territories', name),
@@ -25,7 +29,7 @@ export async function mapPage(visit: Visit): Promise<Page> {
     title: map.title,
     lead: `The map ${at ? `at ${instant(at)} UTC` : 'as last seen'}, and the days before.`,
     control: html`<form action="/map"><label>At <input name="at" size="32" value="${text}" placeholder="2026-05-01T20:00Z, -12h, yesterday">
-</label><button>Show</button></form>`,
+</label><button>Show</button></form>${control}`,
     chapters: [chapterOf('territories', 'Territories', { ...map, title: 'The map through these days' })],
   }
 }

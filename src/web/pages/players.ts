@@ -1,8 +1,10 @@
 import { resolveName } from '../../analytics/asking/names.ts'
 import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
+import type { Frame } from '../../analytics/report/drawing/frame.ts'
 import { count, length, number } from '../../analytics/report/words.ts'
 import { guildLink } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
 
 const DAY = 86_400_000
@@ -26,7 +28,11 @@ export async function playerPage(visit: Visit): Promise<Page> {
             guild_rank as rank from analytics.player_biography($1::text::uuid) order by valid_from desc limit 200`,
     [player],
   )
-  const sessions = await sessionsFigure(visit, player)
+  const path = `/players/${encodeURIComponent(player)}`
+  const [{ frame, control }, sessions] = await Promise.all([
+    shownPeriod(visit, { path, of: ['online-players'] }),
+    sessionsFigure(visit, player),
+  ])
   const [latest] = spells
   if (!latest && !sessions.table) throw new Problem('not-found', { detail: `player not found: ${name}` })
   const username = latest?.username ?? name
@@ -34,11 +40,12 @@ export async function playerPage(visit: Visit): Promise<Page> {
     ? ` is ${latest.rank ?? 'a member'} of ${latest.name ?? 'a guild'}`
     : ' is in no known guild'
   return {
-    path: `/players/${encodeURIComponent(player)}`,
+    path,
+    control,
     title: `${username}${guild}`,
     lead: await hiddenText(visit, player),
     chapters: [
-      chapterOf('playtime', 'Playtime', await playtimeFigure(visit, player)),
+      chapterOf('playtime', 'Playtime', await playtimeFigure(visit, player, frame)),
       chapterOf('sessions', 'Sessions', sessions),
       chapterOf('biography', 'Names and guilds', biographyFigure(spells)),
     ],
@@ -57,7 +64,10 @@ async function hiddenText({ sql }: Visit, player: string): Promise<string> {
   return `Hides ${rows.map(({ hidden }) => hidden).join(', ')}: what is hidden is unknown, not zero.`
 }
 
-async function playtimeFigure({ sql, now }: Visit, player: string): Promise<Figure> {
+async function playtimeFigure({ sql, now }: Visit, player: string, period: Frame): Promise<Figure> {
+  // Whole days, as far as they are over.
+  const from = new Date(Math.floor(period.from.getTime() / DAY) * DAY)
+  const to = new Date(Math.min(now.getTime(), Math.ceil(period.to.getTime() / DAY) * DAY))
   const days = await sql.query<{
     day: string | Date
     least: number | null
@@ -66,7 +76,7 @@ async function playtimeFigure({ sql, now }: Visit, player: string): Promise<Figu
   }>(
     `select day::text as day, seconds_min as least, seconds_max as most, coverage
        from analytics.player_playtime($1::text::uuid, $2, $3) order by day desc`,
-    [player, new Date(now.getTime() - 14 * DAY), now],
+    [player, from, to],
   )
   const known = days.filter(({ least }) => least !== null)
   if (known.length === 0) return missing('days', 'Playtime is not known', 'wynnsync sync online-players')
@@ -74,7 +84,7 @@ async function playtimeFigure({ sql, now }: Visit, player: string): Promise<Figu
   const hours = (seconds: number | null) => (seconds === null ? null : seconds / 3600)
   return {
     id: 'days',
-    title: `Between ${number(sum('least') / 3600, 1)} and ${number(sum('most') / 3600, 1)} hours on the ${count(known.length, 'watched day')}, of the last ${days.length}`,
+    title: `Between ${number(sum('least') / 3600, 1)} and ${number(sum('most') / 3600, 1)} hours on the ${count(known.length, 'watched day')}, of ${days.length} in this period`,
     lead: 'At least what responses show, at most what the bounds of the sessions allow. Coverage: the share of the day that was watched.',
     table: {
       columns: ['Day (UTC)', 'Hours, at least', 'Hours, at most', 'Coverage'],

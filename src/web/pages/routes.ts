@@ -1,10 +1,15 @@
 import type { Context, Hono } from 'hono'
+import type { Clock } from '../../base/clock.ts'
+import { instantOf } from '../../base/text/instants.ts'
 import type { Asking } from '../api/answer.ts'
 import { apiPage } from '../api/api-page.ts'
+import { type Health, readHealth } from '../html/health.ts'
 import { type Build as BuildPage, livePolicy, type Page, pagePolicy, pageText, type Visit } from '../html/page.ts'
+import { periodParameters } from '../html/period.ts'
 import { type Entity, entityOf, etagOf, keptBytes, ORIGIN, sendEntity, type Written, written } from '../http/etag.ts'
 import { requestOf } from '../http/origin.ts'
 import { type Build, createPageCache, shared } from '../http/page-cache.ts'
+import { Problem } from '../http/problems.ts'
 import { liveMap } from '../live/live-map.ts'
 import { type Card, type Pictures, picturePath } from '../pictures/pictures.ts'
 import { capturesPage } from './captures.ts'
@@ -14,6 +19,7 @@ import { itemPage, itemsPage } from './items.ts'
 import { mapPage } from './map.ts'
 import { patchesPage, patchPage } from './patches.ts'
 import { playerPage } from './players.ts'
+import { searchPage } from './search.ts'
 import { statusPage, worldsPage } from './status.ts'
 import { territoriesPage, territoryPage } from './territories.ts'
 import { leaderboardPage, leaderboardsPage, poolsPage } from './world-content.ts'
@@ -40,29 +46,32 @@ const pages: readonly {
   readonly parameters?: readonly string[]
 }[] = [
   { path: '/', build: homePage, namesPlayers: true },
-  { path: '/status', build: statusPage },
+  { path: '/search', build: searchPage, namesPlayers: true, isPersonal: true, parameters: ['q'] },
+  { path: '/status', build: statusPage, parameters: periodParameters },
   { path: '/api', build: apiPage },
-  { path: '/map', build: mapPage, isLive: true, parameters: ['at'] },
-  { path: '/captures', build: capturesPage },
-  { path: '/territories', build: territoriesPage },
-  { path: '/territories/:name', build: territoryPage },
+  { path: '/map', build: mapPage, isLive: true, parameters: ['at', ...periodParameters] },
+  { path: '/captures', build: capturesPage, parameters: periodParameters },
+  { path: '/territories', build: territoriesPage, parameters: periodParameters },
+  { path: '/territories/:name', build: territoryPage, parameters: periodParameters },
   { path: '/guilds', build: guildsPage, parameters: ['q'] },
-  { path: '/guilds/:name', build: guildPage, namesPlayers: true },
+  { path: '/guilds/:name', build: guildPage, namesPlayers: true, parameters: periodParameters },
   { path: '/items', build: itemsPage, parameters: ['q', 'type', 'tier'] },
   { path: '/items/:name', build: itemPage },
-  { path: '/players/:name', build: playerPage, namesPlayers: true, isPersonal: true },
+  { path: '/players/:name', build: playerPage, namesPlayers: true, isPersonal: true, parameters: periodParameters },
   { path: '/patches', build: patchesPage },
   { path: '/patches/:name', build: patchPage },
-  { path: '/worlds', build: worldsPage },
+  { path: '/worlds', build: worldsPage, parameters: periodParameters },
   { path: '/pools', build: poolsPage },
   { path: '/leaderboards', build: leaderboardsPage },
   { path: '/leaderboards/:name', build: leaderboardPage, namesPlayers: true, isPersonal: true },
 ]
 
 export function addPages(app: Hono, site: Site): void {
-  const sizeOf = ({ bytes }: Written) => bytes
-  const kept = createPageCache<Written>(site.clock, { sizeOf })
-  const made = createPageCache<Written>(site.clock, { sizeOf, ...shared })
+  const sizeOf = (page: Written | string) => (typeof page === 'string' ? 0 : page.bytes)
+  const kept = createPageCache<Written | string>(site.clock, { sizeOf })
+  const made = createPageCache<Written | string>(site.clock, { sizeOf, ...shared })
+  const healthOf = createPageCache<Health>(site.clock, { sizeOf: () => 0 })
+  const readHealthOf = () => site.reader.read((sql) => readHealth(sql, new Date(site.clock.now())))
   for (const { path, build, namesPlayers = false, isPersonal = false, isLive = false, parameters } of pages) {
     const isIndexed = !(site.people && namesPlayers)
     app.get(path, async (context) => {
@@ -70,18 +79,34 @@ export function addPages(app: Hono, site: Site): void {
       const make = () => {
         site.count(context)
         return site.build(async () => {
-          const page = await pageOf(site, { build, name, query })
+          const [page, health] = await Promise.all([pageOf(site, { build, name, query }), healthOf('', readHealthOf)])
+          if (typeof page === 'string') return page
           const picture = site.pictures && !isPersonal && `${ORIGIN}${picturePath(page.path)}`
-          const serving = { version: site.version, picture: picture || undefined, isLive, isIndexed }
+          const { version, people } = site
+          const serving = { version, people, health, picture: picture || undefined, isLive, isIndexed }
           return written(await pageText(page, serving), 'text/html; charset=utf-8')
         })
       }
       const page = await (namesPlayers ? made : kept)(`${path} ${key}`, make)
       if (!isIndexed) context.header('X-Robots-Tag', 'noindex')
+      if (typeof page === 'string') return context.redirect(page)
       context.header('Content-Security-Policy', isLive ? livePolicy : pagePolicy)
-      return await sendEntity(context, page.under(origin))
+      return await sendEntity(
+        context,
+        page.under(origin),
+        !namesPlayers && isPast(query, site.clock) ? PAST : undefined,
+      )
     })
   }
+}
+
+/** What happened in a period that ended long ago changes only with what is loaded later. */
+const PAST = 'max-age=3600'
+const DAY = 86_400_000
+
+function isPast(query: URLSearchParams, clock: Clock): boolean {
+  const to = instantOf(query.get('to') ?? query.get('at') ?? '', clock.now())
+  return to !== undefined && to.getTime() < clock.now() - DAY
 }
 
 /**
@@ -113,7 +138,11 @@ export function addPictures(app: Hono, site: Site): void {
       const { name, query, key } = requestOf(context, parameters, /\.png$/)
       const make = () => {
         site.count(context)
-        return site.build(async () => await pictures(await pageOf(site, { build, name, query })))
+        return site.build(async () => {
+          const page = await pageOf(site, { build, name, query })
+          if (typeof page === 'string') throw new Problem('not-found')
+          return await pictures(page)
+        })
       }
       const { text, png } = await made(`${path} ${key}`, make)
       // Sites may show it: it is made for that.
@@ -127,6 +156,6 @@ export function addPictures(app: Hono, site: Site): void {
 async function pageOf(
   { people, finders, reader, clock }: Site,
   { build, ...visit }: { readonly build: BuildPage } & Pick<Visit, 'name' | 'query'>,
-): Promise<Page> {
+): Promise<Page | string> {
   return await reader.read((sql) => build({ sql, now: new Date(clock.now()), people, finders, ...visit }))
 }

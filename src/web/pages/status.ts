@@ -5,24 +5,27 @@ import { gapsFigure } from '../../analytics/report/freshness/gaps.ts'
 import { count, instant, moment } from '../../analytics/report/words.ts'
 import { onlineTotalFigure } from '../../analytics/report/worlds/online-total.ts'
 import { worldsFigure } from '../../analytics/report/worlds/worlds-chapter.ts'
-import { chapterOf, frameOf, type Page, type Visit } from '../html/page.ts'
+import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { shownPeriod } from '../html/period.ts'
 
 /** `/status`: how fresh and complete each resource is. */
 export async function statusPage(visit: Visit): Promise<Page> {
   const { sql, now } = visit
+  const { frame, control } = await shownPeriod(visit, { path: '/status' })
   const fresh = await freshnessFigure(sql, now)
   return {
     path: '/status',
     title: fresh.title,
     lead: `How fresh and complete the history is, as of ${instant(now)} UTC.`,
-    chapters: [chapterOf('completeness', 'Resources', fresh, await gapsFigure(sql, await frameOf(visit)))],
+    control,
+    chapters: [chapterOf('completeness', 'Resources', fresh, await gapsFigure(sql, frame))],
   }
 }
 
 /** `/worlds`: population of the worlds, and when they went up and down. */
 export async function worldsPage(visit: Visit): Promise<Page> {
   const { sql } = visit
-  const frame = await frameOf(visit)
+  const { frame, control } = await shownPeriod(visit, { path: '/worlds', of: ['online-players'] })
   // One is drawn while the database works for the next.
   const [total, worlds, lifecycle] = await Promise.all([
     onlineTotalFigure(sql, frame),
@@ -33,6 +36,7 @@ export async function worldsPage(visit: Visit): Promise<Page> {
     path: '/worlds',
     title: total.title,
     lead: `Players online, ${moment(frame.from)} to ${moment(frame.to)}.`,
+    control,
     chapters: [chapterOf('online', 'Players online', total, worlds), chapterOf('lifecycle', 'Up and down', lifecycle)],
   }
 }

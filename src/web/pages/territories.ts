@@ -6,8 +6,10 @@ import { mapFrameOf } from '../../analytics/report/map/map-frame.ts'
 import { territoryStandingFigure } from '../../analytics/report/map/territory-standing.ts'
 import { territoryStorageFigure } from '../../analytics/report/map/territory-storage.ts'
 import { count, length, levelText, moment } from '../../analytics/report/words.ts'
+import { nearest } from '../../base/text/nearest.ts'
 import { guildLink, link } from '../html/links.ts'
-import { chapterOf, frameOf, type Page, type Visit } from '../html/page.ts'
+import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
 import { captureTable, latestCaptures } from './captures.ts'
 
@@ -29,11 +31,12 @@ const HOUR = 3_600_000
 const columns = `territory, guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix, held_from as since,
   is_hq as hq, treasury, defences, observed_at as observed`
 
-/** `/territories`: all of them with their holders, and how much each guild held in the last seven days. */
+/** `/territories`: all of them with their holders, and how much each guild held in a period. */
 export async function territoriesPage(visit: Visit): Promise<Page> {
   const { sql } = visit
+  const { frame, control } = await shownPeriod(visit, { path: '/territories', of: ['territories'] })
   const [empires, rows] = await Promise.all([
-    frameOf(visit).then(async (frame) => await empiresFigure(sql, await mapFrameOf(sql, frame))),
+    mapFrameOf(sql, frame).then((mapFrame) => empiresFigure(sql, mapFrame)),
     sql.query<Territory>(`select ${columns} from analytics.territory order by territory collate "C"`),
   ])
   const held = rows.filter(({ uuid }) => uuid !== null)
@@ -49,7 +52,8 @@ export async function territoriesPage(visit: Visit): Promise<Page> {
   return {
     path: '/territories',
     title: figure.title,
-    lead: 'Every territory and who holds it; above, how many each guild held in the days before.',
+    lead: 'Every territory and who holds it; above, how many each guild held in the period.',
+    control,
     chapters: [
       chapterOf('empires', 'Territories of each guild', empires),
       chapterOf('territories', 'Territories', figure),
@@ -65,7 +69,7 @@ interface Hold extends Omit<Holder, 'prefix'> {
 
 /** `/territories/NAME`: who holds it, what it is worth, and who held it how long. */
 export async function territoryPage(visit: Visit): Promise<Page> {
-  const { sql, name } = visit
+  const { sql, name, finders } = visit
   const [territory] = await sql.query<Territory>(`select ${columns} from analytics.territory where territory = $1`, [
     name,
   ])
@@ -75,8 +79,13 @@ export async function territoryPage(visit: Visit): Promise<Page> {
        from analytics.territory_hold where territory = $1 order by held_from desc limit 200`,
     [name],
   )
-  if (!territory && holds.length === 0) throw new Problem('not-found', { detail: `territory not found: ${name}` })
-  const frame = await frameOf(visit)
+  if (!territory && holds.length === 0)
+    throw new Problem('not-found', {
+      detail: `territory not found: ${name}`,
+      similar: nearest(name, (await finders.exact.territory?.(sql)) ?? []),
+    })
+  const path = `/territories/${encodeURIComponent(name)}`
+  const { frame, control } = await shownPeriod(visit, { path, of: ['territories'] })
   // One is drawn while the database works for the next.
   const [storage, standing, captures, every] = await Promise.all([
     territoryStorageFigure(sql, name, frame),
@@ -86,7 +95,8 @@ export async function territoryPage(visit: Visit): Promise<Page> {
   ])
   const unobserved = unobservedSince(territory, visit.now, every)
   return {
-    path: `/territories/${encodeURIComponent(name)}`,
+    path,
+    control,
     title: `${titleOf(name, territory)}${unobserved ? `, as of ${moment(unobserved)}` : ''}`,
     lead: `${leadOf(territory)}${unobserved ? ` Not observed since ${moment(unobserved)} UTC.` : ''}`,
     chapters: [

@@ -50,7 +50,7 @@ and <code>wynnsync report --tables</code> prints them.</p>`
 /** @throws Error for markup that is not ready */
 function cellText(cell: Cell): string {
   if (cell === null) return '<span class="unknown" title="not known">?</span>'
-  if (cell instanceof Date) return `<time>${instant(cell)}</time>`
+  if (cell instanceof Date) return `<time datetime="${cell.toISOString().slice(0, 16)}Z">${instant(cell)}</time>`
   if (typeof cell === 'number') return number(cell, 2)
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no'
   if (cell instanceof Promise) throw new Error('the markup of a cell must be ready')

@@ -11,13 +11,17 @@ interface Fresh {
   readonly every: number | null
 }
 
-/** f. How fresh each resource was when the report was written. The rule is that of `analytics.freshness`, as of then. */
-export async function freshnessFigure(sql: Sql, writtenAt: Date): Promise<Figure> {
-  const rows = await sql.query<Fresh>(
+export async function readFreshness(sql: Sql): Promise<Fresh[]> {
+  return await sql.query<Fresh>(
     `select resource, last_observed_at as observed, last_changed_at as changed, last_received_at as received,
             last_status as status, extract(epoch from expected_every)::double precision as every
        from analytics.freshness order by resource collate "C"`,
   )
+}
+
+/** f. How fresh each resource was when the report was written. */
+export async function freshnessFigure(sql: Sql, writtenAt: Date): Promise<Figure> {
+  const rows = await readFreshness(sql)
   if (rows.length === 0) return missing('freshness', 'Nothing was synced yet', 'wynnsync sync')
   const late = rows.filter((row) => isLate(row, writtenAt))
   const watched = rows.filter(({ every }) => every !== null).length
@@ -47,7 +51,8 @@ export async function freshnessFigure(sql: Sql, writtenAt: Date): Promise<Figure
   }
 }
 
-function isLate({ every, received, observed }: Fresh, writtenAt: Date): boolean {
+/** The rule of `analytics.freshness`, as of an instant. */
+export function isLate({ every, received, observed }: Fresh, writtenAt: Date): boolean {
   if (every === null) return false
   if (received === null || observed === null) return true
   const age = (at: Date) => (writtenAt.getTime() - at.getTime()) / 1000

@@ -5,8 +5,6 @@
 export const mapScript = `
 const states = document.getElementById('map-states')
 const map = states && moveMap(JSON.parse(states.textContent))
-// Folded tables are printed, too.
-addEventListener('beforeprint', () => { for (const one of document.querySelectorAll('details')) one.open = true })
 
 function moveMap({ times, fills, labels, widths, rooms, names, changes }) {
   const slider = document.getElementById('map-slider')

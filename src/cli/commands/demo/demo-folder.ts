@@ -6,7 +6,7 @@ import { codeOf, RetryableError, UsageError } from '../../../base/errors.ts'
 import { lockFolder } from '../../../db/embedded/folder-lock.ts'
 
 /** A file that only the folders of demos have. */
-const marker = 'wynnsync-demo'
+export const marker = 'wynnsync-demo'
 
 const isLock = (name: string) => /^lock(\.|$)/.test(name)
 

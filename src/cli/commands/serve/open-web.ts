@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { version } from '../../../app/app.ts'
+import type { Clock } from '../../../base/clock.ts'
 import { wholeNumber } from '../../../base/config-values.ts'
 import { codeOf, UsageError } from '../../../base/errors.ts'
 import type { Database } from '../../../db/database.ts'
@@ -8,6 +11,7 @@ import { nameFinders } from '../../../resources/key-names.ts'
 import { peopleNotice } from '../../../web/people.ts'
 import { serveWeb } from '../../../web/web-server.ts'
 import type { Context } from '../../context.ts'
+import { marker } from '../demo/demo-folder.ts'
 
 export interface WebFlags {
   readonly public?: boolean
@@ -60,13 +64,22 @@ export async function loadMcp(command: string) {
   })
 }
 
+/** Time in a demo goes on from its last response: it has no later one. */
+async function clockOf({ clock, config }: Context['app'], db: Database): Promise<Clock> {
+  if (db.kind !== 'embedded' || !existsSync(join(config.dataDir, marker))) return clock
+  const [seen] = await db.query<{ last: Date | null }>('select max(last_observed_at) as last from analytics.freshness')
+  const behind = clock.now() - (seen?.last?.getTime() ?? clock.now())
+  return { now: () => clock.now() - behind, sleep: clock.sleep }
+}
+
 /** Serves the database, and says on stderr what a public server shows of people. */
 export async function openWeb(
   { app, err, flags }: Context,
   db: Database,
   options: ReturnType<typeof webOptionsOf> & { readonly isBesideSync?: boolean },
 ): Promise<HttpServer> {
-  const { clock, log, config } = app
+  const { log, config } = app
+  const clock = await clockOf(app, db)
   const mcp = options.isForAssistants ? (await loadMcp('--mcp')).respondMcp : undefined
   const serving = { ...options, mcp, hostNames: config.webHosts }
   const server = await serveWeb({ db, finders: nameFinders, clock, log }, serving)

@@ -1,0 +1,70 @@
+import { html } from 'hono/html'
+import type { Markup } from '../../analytics/report/drawing/html-table.ts'
+import { isLate, readFreshness } from '../../analytics/report/freshness/freshness.ts'
+import { dayOf } from '../../analytics/report/words.ts'
+import type { Sql } from '../../db/database.ts'
+
+/** How fresh all of the database is, for the header of every page. */
+export interface Health {
+  readonly level: 'fresh' | 'late' | 'silent'
+  /** `map 12 min old`; the age has an element of its own, which counts on. */
+  readonly text: Markup | string
+  /** What a reader must know before anything else. */
+  readonly banner?: Markup | string
+}
+
+/** Nothing for so long is an outage, not a late poll; seconds. */
+const SILENT = 86_400
+
+/** What people call a resource. */
+const words: Readonly<Record<string, string>> = { territories: 'map', 'online-players': 'players online' }
+
+export async function readHealth(sql: Sql, now: Date): Promise<Health> {
+  const rows = await readFreshness(sql)
+  const age = (at: Date) => Math.max(0, (now.getTime() - at.getTime()) / 1000)
+  const seen = rows.flatMap(({ observed }) => observed ?? [])
+  const last = seen.sort((one, other) => other.getTime() - one.getTime())[0]
+  if (!last)
+    return {
+      level: 'silent',
+      text: 'nothing yet',
+      banner: html`Nothing was synced yet. The first responses come with <code>wynnsync sync</code>.`,
+    }
+  if (age(last) > SILENT) {
+    const text = `nothing since ${dayOf(last, now)}`
+    return { level: 'silent', text, banner: `There is ${text}: the pages show what was known then.` }
+  }
+  const late = rows
+    .filter((row) => isLate(row, now))
+    .map(({ resource, observed, every }) => ({
+      resource,
+      observed,
+      times: observed ? age(observed) / (every ?? 1) : 0,
+    }))
+    .sort((one, other) => compare(rankOf(one.resource), rankOf(other.resource)) || compare(other.times, one.times))
+  const [worst, ...others] = late
+  if (!worst) return { level: 'fresh', text: 'up to date' }
+  const more = others.length > 0 ? ` and ${others.length} more` : ''
+  const name = words[worst.resource] ?? worst.resource.replaceAll('-', ' ')
+  if (worst.observed === null) return { level: 'late', text: `no ${name} yet${more}` }
+  const seconds = Math.round(age(worst.observed))
+  return { level: 'late', text: html`${name} <span data-age="${seconds}">${ageText(seconds)}</span> old${more}` }
+}
+
+const compare = (one: number, other: number) => (one === other ? 0 : one < other ? -1 : 1)
+
+/** What most readers look at comes first. */
+function rankOf(resource: string): number {
+  const place = Object.keys(words).indexOf(resource)
+  return place < 0 ? Infinity : place
+}
+
+function ageText(seconds: number): string {
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`
+}
+
+/** One disc with words, which leads to the page of all resources. */
+export function healthMarkup({ level, text }: Health): Markup {
+  return html`<a class="health ${level}" href="/status"><svg class="dot" viewBox="0 0 9 9" aria-hidden="true"><circle cx="4.5" cy="4.5" r="4.5"/></svg>${text}</a>`
+}

@@ -1,0 +1,105 @@
+import { html } from 'hono/html'
+import type { Frame } from '../../analytics/report/drawing/frame.ts'
+import type { Markup } from '../../analytics/report/drawing/html-table.ts'
+import { beginOf, endAfter, type Period, periodOf, type Seen, seenOf } from '../../analytics/report/period.ts'
+import { INSTANT, instantOf } from '../../base/text/instants.ts'
+import { Problem } from '../http/problems.ts'
+import type { Visit } from './page.ts'
+
+/** What a page about a period reads of its address. */
+export const periodParameters = ['from', 'to'] as const
+
+/** What a page about a period is about. */
+interface Subject {
+  readonly path: string
+  /** The resources that it shows: the period ends with the last observation of one of them. Left out: all. */
+  readonly of?: readonly string[]
+  /** The end of the period, where the address names none. */
+  readonly to?: Date
+  readonly guild?: string
+}
+
+const DAY = 86_400_000
+
+/**
+ * The period that the address names, and links to others. By default the seven days up to the last observation of what the page shows.
+ * @throws Problem when the address names none that can have been observed
+ */
+export async function shownPeriod(
+  { sql, now, query }: Visit,
+  { path, of, to, guild }: Subject,
+): Promise<{ readonly frame: Frame; readonly control: Markup }> {
+  const seen = (of && (await seenOf(sql, of))) ?? (await seenOf(sql))
+  const wanted = wantedPeriod(query, now)
+  const until = wanted.to ?? to
+  const period = await periodOf(sql, { ...wanted, ...(until && { to: until }) }, now, seen)
+  if (period.from >= period.to) throw wrong('from', 'from must be before to')
+  const frame: Frame = { ...period, guild: guild ?? null, writtenAt: now }
+  return { frame, control: await switchOf(sql, { path, query, seen, period }) }
+}
+
+function wantedPeriod(query: URLSearchParams, now: Date): Partial<Period> {
+  const at = (name: 'from' | 'to') => {
+    const text = query.get(name) ?? ''
+    if (text === '') return {}
+    const instant = instantOf(text, now.getTime())
+    if (!instant || instant.getUTCFullYear() < 2000) throw wrong(name, `${name} must be ${INSTANT}`)
+    // A minute more: the end of a period is the end of a minute.
+    if (instant.getTime() > now.getTime() + 60_000) throw wrong(name, `${name} must not be after now`)
+    return { [name]: instant }
+  }
+  return { ...at('from'), ...at('to') }
+}
+
+function wrong(argument: string, detail: string): Problem {
+  return new Problem('bad-argument', { detail, argument })
+}
+
+interface Switching {
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly seen: Seen | null
+  readonly period: Period
+}
+
+/** Links to the usual periods, each with its instants in the address, so that it shows the same later; and a form for others. */
+async function switchOf(sql: Visit['sql'], { path, query, seen, period }: Switching): Promise<Markup> {
+  const others = [...query].filter(([name]) => !(periodParameters as readonly string[]).includes(name) && name !== 'at')
+  const choices = seen ? await usualPeriods(sql, seen) : []
+  const isSame = ([, { from, to }]: readonly [string, Period]) =>
+    from.getTime() === period.from.getTime() && to.getTime() === period.to.getTime()
+  // Of a short history several are the same.
+  const shown = choices.find(isSame)
+  const item = (choice: readonly [string, Period]) => {
+    const [name, { from, to }] = choice
+    const address = new URLSearchParams([...others, ['from', shortInstant(from)], ['to', shortInstant(to)]])
+    return html`<a href="${path}?${address}" rel="nofollow"${choice === shown ? html` aria-current="true"` : ''}>${name}</a>`
+  }
+  return html`<nav class="period" aria-label="Period">${choices.map(item)}
+<details><summary>custom</summary><form action="${path}">${others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<label>From <input name="from" size="18" value="${shortInstant(period.from)}"></label>
+<label>To <input name="to" size="18" value="${shortInstant(period.to)}"></label><button>Show</button></form></details></nav>`
+}
+
+async function usualPeriods(sql: Visit['sql'], { first, last }: Seen): Promise<(readonly [string, Period])[]> {
+  const to = endAfter(last)
+  const days = (count: number) => ({ from: beginOf(to.getTime() - count * DAY, to, first), to })
+  const [season] = await sql.query<{ season: number; started: Date }>(
+    `select season, started_at as started from analytics.season where started_at < $1 order by started_at desc limit 1`,
+    [to],
+  )
+  return [
+    ['24 h', days(1)],
+    ['7 d', days(7)],
+    ['30 d', days(30)],
+    ...(season
+      ? [[`season ${season.season}`, { from: beginOf(season.started.getTime(), to, first), to }] as const]
+      : []),
+    ['all', { from: beginOf(0, to, first), to }],
+  ]
+}
+
+/** `2026-05-03T22:00Z`: an instant to the minute, as addresses have it. */
+function shortInstant(at: Date): string {
+  return at.toISOString().replace(/:00\.000Z$/, 'Z')
+}

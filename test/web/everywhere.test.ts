@@ -1,0 +1,129 @@
+import { parseHTML } from 'linkedom'
+import { describe, expect, test } from 'vitest'
+import { virtualClock } from '../../src/base/clock.ts'
+import { guildId } from '../support/guild-answers.ts'
+import { hostile } from '../support/report-world.ts'
+import { webWorld } from '../support/web-world.ts'
+import { instantOf } from '../support/world.ts'
+
+const DAY = 86_400_000
+
+describe('every page', () => {
+  const web = webWorld('server')
+  const { served } = web
+
+  const linksOf = (text: string, selector: string) =>
+    [...parseHTML(text).document.querySelectorAll(selector)].map(
+      (one) => [one.textContent, one.getAttribute('href') ?? ''] as const,
+    )
+
+  test.each(['/captures', '/territories', '/territories/Oak', '/worlds', '/map', '/status', `/guilds/${guildId('a')}`])(
+    'about a period has it in its address, and links to others: %s',
+    async (path) => {
+      const { ask } = await served()
+      const usual = await ask(path)
+      const links = linksOf(usual.text, '.period > a')
+      expect(links.map(([name]) => name)).toEqual(['24 h', '7 d', '30 d', 'all'])
+      expect(parseHTML(usual.text).document.querySelectorAll('.period > [aria-current]').length).toBe(1)
+      for (const [name, href] of links) {
+        const { status, text } = await ask(href)
+        expect([href, status]).toEqual([href, 200])
+        const from = new URLSearchParams(href.split('?')[1]).get('from')
+        const field = parseHTML(text).document.querySelector('.period input[name=from]')
+        expect([name, field?.getAttribute('value')]).toEqual([name, from])
+      }
+      expect((await ask(`${path}?from=2026-06-01T12:00Z&to=2026-06-01T11:00Z`)).status).toBe(400)
+      expect((await ask(`${path}?to=2027-06-01`)).status).toBe(400)
+      expect((await ask(`${path}?from=soon`)).status).toBe(400)
+    },
+  )
+
+  test('counts only what lies in the period', async () => {
+    const { ask } = await served()
+    const titleOf = async (period: string) =>
+      parseHTML((await ask(`/captures?${period}`)).text).document.querySelector('h1')?.textContent
+    expect(await titleOf('to=2026-06-01T17:00Z')).toMatch(/^4 captures/)
+    expect(await titleOf('from=2026-06-01T11:00Z&to=2026-06-01T17:00Z')).toMatch(/^[123] captures?/)
+    expect(await titleOf('from=2026-05-01&to=2026-05-02')).toBe('No capture was seen in this period')
+  })
+
+  test('about a time that is long over may be kept for an hour, unless it names players', async () => {
+    const { ask } = await served({}, virtualClock(web.world.clock.now() + 9 * DAY))
+    const cachingOf = async (path: string) => (await ask(path)).headers['cache-control']
+    expect(await cachingOf('/captures?to=2026-06-01T12:00Z')).toBe('max-age=3600')
+    expect(await cachingOf('/captures')).toBe('no-cache')
+    expect(await cachingOf(`/guilds/${guildId('a')}?to=2026-06-01T12:00Z`)).toBe('no-cache')
+  })
+
+  test('has a search, which leads to the only hit and lists several', async () => {
+    const { ask } = await served()
+    const { document } = parseHTML((await ask('/territories')).text)
+    expect(document.querySelector('header form[action="/search"] input')?.getAttribute('name')).toBe('q')
+    const placeOf = async (text: string) => {
+      const { status, headers } = await ask(`/search?q=${encodeURIComponent(text)}`)
+      return [status, headers.location]
+    }
+    expect(await placeOf('oAK')).toEqual([302, '/territories/Oak'])
+    expect(await placeOf('Guild B')).toEqual([302, `/guilds/${guildId('b')}`])
+    expect(await placeOf('BBB')).toEqual([302, `/guilds/${guildId('b')}`])
+    expect(await placeOf('SVG')).toEqual([302, '/items/bow'])
+    expect((await placeOf('img src'))[1]).toMatch(/^\/players\/[0-9a-f-]{36}$/)
+    const several = await ask('/search?q=script')
+    expect([several.status, several.headers['x-robots-tag']]).toEqual([200, 'noindex'])
+    expect(linksOf(several.text, 'main a').map(([name]) => name)).toEqual([hostile.guild, hostile.territory])
+    const none = await ask('/search?q=nobody')
+    expect([none.status, parseHTML(none.text).document.querySelector('h1')?.textContent]).toEqual([
+      200,
+      'Nothing is called nobody',
+    ])
+  })
+
+  test('finds no player where single players are left out', async () => {
+    const { ask } = await served({ people: false })
+    const { status, text } = await ask('/search?q=img%20src')
+    expect(status).toBe(200)
+    expect(linksOf(text, 'main a')).toEqual([])
+  })
+
+  test('offers what is near where nothing has the name', async () => {
+    const { ask } = await served()
+    const near = async (path: string) => {
+      const { status, text } = await ask(path)
+      expect(status).toBe(404)
+      return linksOf(text, 'li a')
+    }
+    expect(await near('/territories/Oka')).toEqual([['Oak', '/territories/Oak']])
+    const place = `/guilds/${encodeURIComponent(hostile.guild)}`
+    expect(await near(`${place}x`)).toEqual([[`${hostile.guild} [${hostile.prefix}]`, place]])
+    expect((await ask(place)).status).toBe(200)
+    expect(linksOf((await ask('/items/nothing')).text, 'p a')[0]).toEqual(['Search for nothing', '/search?q=nothing'])
+  })
+
+  test('says in its header how fresh all is: in words, and above everything where nothing comes any more', async () => {
+    const healthAt = async (clock?: number) => {
+      const { ask } = await served({}, clock === undefined ? undefined : virtualClock(clock))
+      const { document } = parseHTML((await ask('/territories')).text)
+      const { className, textContent } = document.querySelector('header .health') ?? {}
+      return [className, textContent, document.querySelectorAll('.banner').length]
+    }
+    const last = instantOf('17:00')
+    expect(await healthAt(instantOf('11:10'))).toEqual(['health fresh', 'up to date', 0])
+    expect(await healthAt(last + 5 * 3_600_000)).toEqual([
+      'health late',
+      expect.stringMatching(/^map \d h old and \d more$/),
+      0,
+    ])
+    expect(await healthAt(last + 400 * DAY)).toEqual(['health silent', 'nothing since 1 Jun 2026', 1])
+  })
+
+  test('has instants that a browser can read', async () => {
+    const { ask } = await served()
+    const { document } = parseHTML((await ask('/captures')).text)
+    const times = [...document.querySelectorAll('td time')].map((one) => [
+      one.getAttribute('datetime'),
+      one.textContent,
+    ])
+    expect(times.length).toBeGreaterThan(3)
+    for (const [machine, text] of times) expect(machine).toBe(`${text?.replace(' ', 'T')}Z`)
+  })
+})
