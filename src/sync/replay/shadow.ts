@@ -3,11 +3,14 @@ import type { Database, Sql } from '../../db/database.ts'
 /** Beside every table of schema `game` and `sync` there is an empty one in these while a replay runs. */
 const shadowSchemas = ['game_replay', 'sync_replay']
 
-/** `game.item` and `"sync"."run"` where a statement names a table. */
-const qualifier = /(?<![\w.$])("?)(game|sync)\1(?=\."?\w)/g
+/** Strings and comments; or `game.item` and `"sync"."run"`, where a statement names a table. */
+const token = /'(?:[^']|'')*'|--[^\n]*|\/\*.*?\*\/|(?<![\w.$])("?)(game|sync)\1(?=\."?\w)/gs
 
-export function shadowName(table: string): string {
-  return table.replace(qualifier, '$1$2_replay$1')
+/** The same table, or a statement about the same tables, in the schemas of the replay. What it says in strings stays. */
+export function shadowName(statement: string): string {
+  return statement.replace(token, (found, quote: string | undefined, schema: string | undefined) =>
+    schema === undefined ? found : `${quote}${schema}_replay${quote}`,
+  )
 }
 
 /**
