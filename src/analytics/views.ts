@@ -65,6 +65,8 @@ export const territoryCapture = analytics
     toGuildName: text('to_guild_name'),
     /** True when the same guild was seen holding it before. */
     isRecapture: boolean('is_recapture'),
+    /** The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+    notBefore: timestamp('not_before', { withTimezone: true }),
   })
   .existing()
 
@@ -167,6 +169,8 @@ export const itemChange = analytics
     newValue: jsonb('new_value'),
     /** True when the new value is the one before the previous change of this path. */
     isRevert: boolean('is_revert'),
+    /** The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+    notBefore: timestamp('not_before', { withTimezone: true }),
   })
   .existing()
 
@@ -189,6 +193,8 @@ export const recipeChange = analytics
     newValue: jsonb('new_value'),
     /** True when the new value is the one before the previous change of this path. */
     isRevert: boolean('is_revert'),
+    /** The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+    notBefore: timestamp('not_before', { withTimezone: true }),
   })
   .existing()
 
@@ -221,6 +227,8 @@ export const patch = analytics
     technicalChanges: integer('technical_changes'),
     /** When its last change was seen. */
     endedAt: timestamp('ended_at', { withTimezone: true }),
+    /** The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+    notBefore: timestamp('not_before', { withTimezone: true }),
   })
   .existing()
 
@@ -293,6 +301,8 @@ export const abilityChange = analytics
     isRevert: boolean('is_revert'),
     /** Natural key of what changed. */
     key: text('key'),
+    /** The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+    notBefore: timestamp('not_before', { withTimezone: true }),
   })
   .existing()
 
@@ -317,6 +327,8 @@ export const aspectChange = analytics
     isRevert: boolean('is_revert'),
     /** Natural key of what changed. */
     key: text('key'),
+    /** The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+    notBefore: timestamp('not_before', { withTimezone: true }),
   })
   .existing()
 
@@ -341,6 +353,8 @@ export const questChange = analytics
     isRevert: boolean('is_revert'),
     /** Natural key of what changed. */
     key: text('key'),
+    /** The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+    notBefore: timestamp('not_before', { withTimezone: true }),
   })
   .existing()
 

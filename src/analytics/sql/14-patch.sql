@@ -43,7 +43,8 @@ select instant.patch,
                   article.pk limit 1) as nearest_article,
        case when bool_and(change.is_technical) then 'format' else 'game' end as kind,
        count(*) filter (where change.is_technical)::int as technical_changes,
-       max(change.changed_at) as ended_at
+       max(change.changed_at) as ended_at,
+       analytics.whole_response_before((array_agg(change.resource order by change.changed_at))[1], min(change.changed_at)) as not_before
   from change
   join analytics.change_instant instant on instant.changed_at = change.changed_at
  group by instant.patch;
@@ -62,3 +63,4 @@ comment on column analytics.patch.nearest_article is 'Title of the article that 
 comment on column analytics.patch.ended_at is 'When its last change was seen.';
 comment on column analytics.patch.kind is 'game, or format where only the form of the responses changed, or what is technical.';
 comment on column analytics.patch.technical_changes is 'Changed paths that say nothing of the game: of form, icons, coordinates, places in a tree or list, glyphs, order.';
+comment on column analytics.patch.not_before is 'The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone.';

@@ -1,6 +1,7 @@
 create or replace view analytics.aspect_change as
 select change.changed_at, instant.patch, version.required_class as class, version.name as name, change.path, change.old_value, change.new_value,
-       change.is_revert, change.key
+       change.is_revert, change.key,
+       analytics.whole_response_before('aspects', change.changed_at) as not_before
   from game.field_change change
   join analytics.change_instant instant on instant.changed_at = change.changed_at
   left join lateral (select aspect.name, aspect.required_class from game.aspect
@@ -18,3 +19,4 @@ comment on column analytics.aspect_change.old_value is 'What it was; SQL NULL wh
 comment on column analytics.aspect_change.new_value is 'What it is; SQL NULL when it is gone.';
 comment on column analytics.aspect_change.is_revert is 'True when the new value is the one before the previous change of this path.';
 comment on column analytics.aspect_change.key is 'Natural key of what changed.';
+comment on column analytics.aspect_change.not_before is 'The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone.';

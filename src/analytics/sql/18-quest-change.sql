@@ -1,6 +1,7 @@
 create or replace view analytics.quest_change as
 select change.changed_at, instant.patch, null::text as class, change.key as name, change.path, change.old_value, change.new_value,
-       change.is_revert, change.key
+       change.is_revert, change.key,
+       analytics.whole_response_before('quests', change.changed_at) as not_before
   from game.field_change change
   join analytics.change_instant instant on instant.changed_at = change.changed_at
  where change.resource = 'quests';
@@ -15,3 +16,4 @@ comment on column analytics.quest_change.old_value is 'What it was; SQL NULL whe
 comment on column analytics.quest_change.new_value is 'What it is; SQL NULL when it is gone.';
 comment on column analytics.quest_change.is_revert is 'True when the new value is the one before the previous change of this path.';
 comment on column analytics.quest_change.key is 'Natural key of what changed.';
+comment on column analytics.quest_change.not_before is 'The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone.';

@@ -184,6 +184,8 @@ interface TerritoryCaptureColumns {
   readonly to_guild_name: string
   /** True when the same guild was seen holding it before. */
   readonly is_recapture: boolean
+  /** The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+  readonly not_before: Instant
 }
 export type TerritoryCaptureArguments = Filters<TerritoryCaptureColumns>
 export type TerritoryCaptureRow = Row<TerritoryCaptureColumns>
@@ -561,6 +563,8 @@ interface ItemChangeColumns {
   readonly new_value: unknown
   /** True when the new value is the one before the previous change of this path. */
   readonly is_revert: boolean
+  /** The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+  readonly not_before: Instant
 }
 export type ItemChangeArguments = Filters<ItemChangeColumns>
 export type ItemChangeRow = Row<ItemChangeColumns>
@@ -582,6 +586,8 @@ interface RecipeChangeColumns {
   readonly new_value: unknown
   /** True when the new value is the one before the previous change of this path. */
   readonly is_revert: boolean
+  /** The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+  readonly not_before: Instant
 }
 export type RecipeChangeArguments = Filters<RecipeChangeColumns>
 export type RecipeChangeRow = Row<RecipeChangeColumns>
@@ -627,6 +633,8 @@ interface PatchColumns {
   readonly technical_changes: number
   /** When its last change was seen. */
   readonly ended_at: Instant
+  /** The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+  readonly not_before: Instant
 }
 export type PatchArguments = Filters<PatchColumns>
 export type PatchRow = Row<PatchColumns>
@@ -780,6 +788,8 @@ interface AbilityChangeColumns {
   readonly is_revert: boolean
   /** Natural key of what changed. */
   readonly key: string
+  /** The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+  readonly not_before: Instant
 }
 export type AbilityChangeArguments = Filters<AbilityChangeColumns>
 export type AbilityChangeRow = Row<AbilityChangeColumns>
@@ -803,6 +813,8 @@ interface AspectChangeColumns {
   readonly is_revert: boolean
   /** Natural key of what changed. */
   readonly key: string
+  /** The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+  readonly not_before: Instant
 }
 export type AspectChangeArguments = Filters<AspectChangeColumns>
 export type AspectChangeRow = Row<AspectChangeColumns>
@@ -826,6 +838,8 @@ interface QuestChangeColumns {
   readonly is_revert: boolean
   /** Natural key of what changed. */
   readonly key: string
+  /** The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+  readonly not_before: Instant
 }
 export type QuestChangeArguments = Filters<QuestChangeColumns>
 export type QuestChangeRow = Row<QuestChangeColumns>
