@@ -31,6 +31,7 @@ const values: Readonly<Record<string, string>> = {
   'double precision': '1',
   'double precision[]': '{1,2}',
   'timestamp with time zone[]': '{2026-06-01T00:00:00Z,2026-06-02T00:00:00Z}',
+  tstzmultirange: '{[2026-06-01T00:00:00Z,2026-06-02T00:00:00Z)}',
 }
 
 /** By name, where one of its type will not do. */

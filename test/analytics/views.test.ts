@@ -54,9 +54,9 @@ describe('the views that wynnsync/schema declares for drizzle', () => {
     expect(now).toEqual([
       ...['patch', 'started_at', 'items_added', 'items_changed', 'items_removed', 'recipes_changed'],
       ...['abilities_changed', 'aspects_changed', 'quests_changed', 'nearest_article', 'kind', 'technical_changes'],
-      'ended_at',
+      ...['ended_at', 'not_before'],
     ])
-    const before = [...now.slice(0, 6), 'ended_at', ...now.slice(6, -1)]
+    const before = [...now.slice(0, 6), 'ended_at', ...now.slice(6).filter((name) => name !== 'ended_at')]
     const [[body]] = (await db.values(`select pg_get_viewdef('analytics.patch'::regclass)`)) as [[string]]
     const old = `select ${before.join(', ')} from (${body.replace(/;\s*$/, '')}) patch`
     await db.query(`drop view analytics.patch; create view analytics.patch as ${old}`)
