@@ -1,6 +1,7 @@
 import type { CommandDeclaration, CommandGroup } from './command.ts'
 import { auth } from './commands/auth/index.ts'
 import { backfill } from './commands/backfill/index.ts'
+import { backup, restore } from './commands/backup/index.ts'
 import { completeOf, completion } from './commands/completion/index.ts'
 import { config } from './commands/config/index.ts'
 import { demo } from './commands/demo/index.ts'
@@ -33,7 +34,7 @@ export const commandGroups: Readonly<Record<string, readonly (CommandDeclaration
   Begin: [demo, init, auth, config],
   Record: [sync, start, backfill],
   Ask: [query, report, dictionary, serve, mcp, serveDb, lake, watch],
-  'Look after': [status, doctor, runs, quarantine, replay, retract, verify, migrate, move, privacy],
+  'Look after': [status, doctor, runs, quarantine, replay, retract, verify, backup, restore, migrate, move, privacy],
   Others: [sandbox, webKey, completion, completeOf(() => commands)],
 }
 

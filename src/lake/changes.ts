@@ -20,18 +20,22 @@ export interface Reading {
   readonly next: bigint
 }
 
-export interface Job {
-  readonly table: LakeTable
+/** A table as it is compared with its files. */
+type ReadTable = Pick<LakeTable, 'name' | 'month' | 'hasPlayers' | 'schema'>
+type ReadFile = Pick<LakeFile, 'month' | 'rows' | 'schema' | 'transaction'>
+
+export interface Job<Table = LakeTable> {
+  readonly table: Table
   readonly month: string | null
   readonly rows: number
   /** Whether a file is listed that it takes the place of. */
   readonly replaces: boolean
 }
 
-export interface Changes {
-  readonly jobs: readonly Job[]
+export interface Changes<Table = LakeTable, File = LakeFile> {
+  readonly jobs: readonly Job<Table>[]
   /** Files that hold what the database holds. */
-  readonly unchanged: readonly LakeFile[]
+  readonly unchanged: readonly File[]
 }
 
 /** @param place of the database, so that the same server under another name is read anew rather than believed */
@@ -76,13 +80,15 @@ const pendingRules = `left join (select player_uuid, min(age(xmin)) as age from 
 /**
  * Compares a table with the files of it. A file holds what the table holds when it has as many rows, and none of the rows was
  * written by a transaction that the file's reader did not see: rows are counted, their values are not read.
+ * @param wholeRows a table with fewer rows is one file
  */
-export async function changesOf(
+export async function changesOf<Table extends ReadTable, File extends ReadFile>(
   sql: Sql,
-  table: LakeTable,
-  files: readonly LakeFile[],
+  table: Table,
+  files: readonly File[],
   { transaction, next }: Reading,
-): Promise<Changes> {
+  wholeRows = WHOLE,
+): Promise<Changes<Table, File>> {
   const age = table.hasPlayers ? 'least(age(kept.xmin), pending.age)' : 'age(kept.xmin)'
   const months = await sql.query<{ month: string | null; rows: number; youngest: number; ofSnapshot: number }>(
     `select ${table.month ?? 'null::text'} as month,
@@ -92,24 +98,17 @@ export async function changesOf(
     [String(transaction)],
   )
   const total = months.reduce((sum, { rows }) => sum + rows, 0)
-  const isWhole = table.month === undefined || (total < WHOLE && !files.some(({ month }) => month !== null))
+  const isWhole = table.month === undefined || (total < wholeRows && !files.some(({ month }) => month !== null))
   const youngest = Math.min(...months.map((one) => one.youngest))
   const parts = isWhole ? months.slice(0, 1).map((one) => ({ ...one, month: null, rows: total, youngest })) : months
-  const jobs: Job[] = []
-  const unchanged: LakeFile[] = []
+  const jobs: Job<Table>[] = []
+  const unchanged: File[] = []
   for (const { month, rows, youngest: age, ofSnapshot } of parts.filter((one) => one.rows > 0)) {
     const listed = files.filter((file) => file.month === month)
     const same = listed.findLast((file) => {
       const passed = Number(transaction - BigInt(file.transaction))
       const isComparable = BigInt(file.transaction) <= next && passed < COMPARABLE
-      // An index of an earlier version lacks what a catalogue says of a file.
-      return (
-        isComparable &&
-        file.instants !== undefined &&
-        file.schema === table.schema &&
-        file.rows === rows &&
-        age > ofSnapshot + passed
-      )
+      return isComparable && file.schema === table.schema && file.rows === rows && age > ofSnapshot + passed
     })
     if (same) unchanged.push(same)
     else jobs.push({ table, month, rows, replaces: listed.length > 0 })

@@ -15,6 +15,7 @@ import { sha256Of } from './file-hash.ts'
 import {
   addToDraft,
   draftPath,
+  ENDING,
   FORMAT,
   indexOf,
   isInside,
@@ -160,8 +161,9 @@ async function candidatesOf({ sql, store, reading }: Export, before: LakeIndex |
     if (!continued.has(lastRun)) continued.set(lastRun, await isContinued(sql, reading, { source, lastRun }))
     if (source === reading.source && continued.get(lastRun)) drafted.push(file)
   }
-  const present = await store.list()
-  return [...known, ...drafted].filter(({ path, bytes }) => present.get(path) === bytes)
+  const present = await store.list(ENDING)
+  // An index of an earlier version lacks what a catalogue says of a file.
+  return [...known, ...drafted].filter((file) => file.instants !== undefined && present.get(file.path) === file.bytes)
 }
 
 const rank = ({ table, replaces }: Job): number => (table.isPersonal && replaces ? 0 : 1)
@@ -204,7 +206,7 @@ async function writeFile(
 
 /** Deletes the files of earlier exports, and of interrupted ones, that are not to stay; no file that an export cannot have made. */
 async function dropOthers(store: LakeStore, stay: ReadonlySet<string>): Promise<number> {
-  const others = [...(await store.list()).keys()].filter((path) => isInside(path) && !stay.has(path))
+  const others = [...(await store.list(ENDING)).keys()].filter((path) => isInside(path) && !stay.has(path))
   for (const path of others) await store.remove(path)
   return others.length
 }

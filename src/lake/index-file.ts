@@ -9,6 +9,8 @@ import { openStore } from './store.ts'
 /** The version of the folder's form; a reader refuses a higher one. */
 export const FORMAT = 1
 export const INDEX = 'index.json'
+/** What the names of the files with rows end in. */
+export const ENDING = '.parquet'
 const DRAFT = 'draft.ndjson'
 
 /** One Parquet file: a table, or a month of it. */

@@ -31,9 +31,9 @@ function folderStore(folder: string): LakeStore {
       await mkdir(dirname(join(folder, path)), { recursive: true })
       await rename(file, join(folder, path))
     },
-    list: async () => {
+    list: async (ending) => {
       const names = await readdir(folder, { recursive: true })
-      const paths = names.map((name) => name.replaceAll('\\', '/')).filter((path) => path.endsWith('.parquet'))
+      const paths = names.map((name) => name.replaceAll('\\', '/')).filter((path) => path.endsWith(ending))
       const sizes = await Promise.all(paths.map(async (path) => (await stat(join(folder, path))).size))
       return new Map(paths.map((path, index) => [path, sizes[index] ?? 0]))
     },

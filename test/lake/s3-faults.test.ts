@@ -94,7 +94,7 @@ test('all pages of a list are read, and only Parquet files of the lake are files
     [200, page(['a/b/game.item/1.parquet', 'a/b/index.json'], 'to+ken/2')],
     [200, page(['a/b/game.item/2.parquet'])],
   )
-  expect([...(await store.list())]).toEqual([
+  expect([...(await store.list('.parquet'))]).toEqual([
     ['game.item/1.parquet', 7],
     ['game.item/2.parquet', 7],
   ])

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Sql } from '../../src/db/database.ts'
 import { resources } from '../../src/resources/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
+import { materializeCoverage } from '../../src/sync/coverage/count.ts'
+import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { findWrong } from '../../src/sync/verify/check.ts'
 import { checksOf, verifyDatabase } from '../../src/sync/verify/verify.ts'
 import { place } from '../support/guild-answers.ts'
@@ -45,6 +47,10 @@ async function liveArchived(world: World): Promise<void> {
     ['d', '22:30'],
   ] as const)
     await world.sync(territories, { Lutho: place(guild, at) }, at, { raw: true, notifies: true, accept: true })
+  const now = new Date(world.clock.now())
+  for (const { name } of resources)
+    await setExpectedInterval(world.db, { resource: name, everySeconds: 600, setBy: 'start', at: now })
+  expect(await materializeCoverage(world.db, { now, resources })).toBeGreaterThan(20)
 }
 
 /** The constraints that would not let it be. */
@@ -54,6 +60,13 @@ const unchained = ['order', 'after', 'end', 'start', 'chain'].map(
 const first = `internal_name = 'axe' and previous_until is null`
 const second = `internal_name = 'axe' and previous_until is not null and valid_until < 'infinity'`
 const oneOf = (table: string) => `ctid = (select ctid from ${table} limit 1)`
+
+const latest = (table: string, time: string) =>
+  `${time} = (select max(${time}) from sync.${table} other where other.resource = ${table}.resource)`
+
+const claimed = (kind: string, subject: string, times: number) =>
+  `insert into sync.claim (resource, kind, subject, value, first_at, last_at, first_received_at, last_received_at, times, run_id)
+   select 'items', '${kind}', '${subject}', '', at, at, at, at, ${times}, gen_random_uuid() from (select timestamptz '2026-06-01' as at) now`
 
 /** One corrupted row each, and the check that must find it, alone. */
 const corruptions: readonly (readonly [finds: string, what: string, ...statements: string[]])[] = [
@@ -71,7 +84,13 @@ const corruptions: readonly (readonly [finds: string, what: string, ...statement
     `update game.item set valid_until = valid_until - interval '1 s' where ${first}`,
   ],
   ['chain game.item: 1', 'a version that is gone', ...unchained, `delete from game.item where ${second}`],
-  ['chain game.item: 1', 'a beginning that is gone', ...unchained, `delete from game.item where ${first}`],
+  [
+    'chain game.item: 1',
+    'a beginning that is gone',
+    ...unchained,
+    `delete from game.item where ${first}`,
+    `delete from game.field_change where key = 'axe' and path = ''`,
+  ],
   [
     'chain game.item: 1',
     'an end before its beginning',
@@ -98,6 +117,58 @@ const corruptions: readonly (readonly [finds: string, what: string, ...statement
     'a capture that is gone',
     `delete from game.territory_capture where ${oneOf('game.territory_capture')}`,
   ],
+  [
+    'source game.quest_count: 1',
+    'a response that is gone',
+    `delete from sync.run where resource = 'quests' and ${latest('run', 'observed_at')}`,
+  ],
+  [
+    'worklist sync.work_item: 1',
+    'a key that is ahead of the ledger',
+    `update sync.work_item set observed_at = observed_at + interval '1 s'
+      where ctid = (select ctid from sync.work_item where resource = 'guilds' and observed_at is not null limit 1)`,
+  ],
+  [
+    'change game.field_change: 1',
+    'a change that no version has',
+    `insert into game.field_change (resource, key, changed_at, path, is_revert)
+     select resource, key, changed_at + interval '1 s', path, false from game.field_change where resource = 'items' limit 1`,
+  ],
+  [
+    'version without change game.item: 1',
+    'a change that is gone',
+    `delete from game.field_change where key = 'axe' and changed_at = (select max(valid_from) from game.item where internal_name = 'axe')`,
+  ],
+  [
+    'import sync.source_version: 1',
+    'a version of no import',
+    `insert into sync.source_version (source_id, table_name, key, valid_from) values ('nothing', 'game.item', 'axe', '2026-06-01')`,
+  ],
+  [
+    'gap sync.gap: 1',
+    'gaps that overlap',
+    `insert into sync.gap (resource, began_at, ended_at, missed, reason)
+     values ('items', '2026-01-01', '2026-01-03', 1, ''), ('items', '2026-01-02', '2026-01-04', 1, '')`,
+  ],
+  [
+    'coverage sync.coverage_hour: 1',
+    'another number',
+    `update sync.coverage_hour set observed = observed + 1 where ${oneOf('sync.coverage_hour')}`,
+  ],
+  [
+    'coverage sync.coverage_hour: 1',
+    'an hour that is not counted',
+    `delete from sync.coverage_hour where resource = 'items' and hour = (select min(hour) + interval '1 h' from sync.coverage_hour where resource = 'items')`,
+  ],
+  [
+    'coverage sync.coverage_hour: 1',
+    'an hour that is counted too early',
+    `insert into sync.coverage_hour (resource, hour, expected, observed, unchanged, partial, stale, rejected, missed)
+     select resource, hour + interval '1 year', 1, 1, 0, 0, 0, 0, 0 from sync.coverage_hour limit 1`,
+  ],
+  ['claim sync.claim: 1', 'a key that is missing, and never was', claimed('missing', 'nothing', 1)],
+  ['claim count sync.claim: 1', 'a claim that no response made', claimed('shrunken', '', 0)],
+  ['claim count sync.claim: 1', 'a claim that must be concluded', claimed('shown', 'axe', 2)],
   [
     'archive body sync.raw_body: 1',
     'what is no brotli',

@@ -12,7 +12,7 @@ const CHUNK = 2_000_000
 const FIRST_ROWS = 200
 const MOST_ROWS = 20_000
 
-/** A row with its columns as text, and after them its digest. */
+/** A row with its values as text. */
 type TextRow = (string | null)[]
 
 interface CopyOptions {
@@ -30,10 +30,12 @@ export async function copyTable(
 ): Promise<TableDigest> {
   return await target.transaction(async (sql) => {
     await setTextForm(sql)
-    await matchPartitions(source, sql, table)
+    await matchPartitions(sql, table.name, await partitionsOf(source, table.name))
+    const texts = table.columns.map((name) => `${quoted(name)}::text`)
+    const read = readTextRows(source, [...texts, `(${rowDigest(table)})::text`], `from ${quoted(table.name)}`)
     let rows = 0
     let digest = 0n
-    for await (const chunk of readRows(source, table)) {
+    for await (const chunk of read) {
       signal?.throwIfAborted()
       for (const row of chunk) digest += BigInt(row.pop() ?? 0)
       rows += await sql.copy(table.name, table.columns, chunk)
@@ -47,22 +49,18 @@ export async function copyTable(
   })
 }
 
-/** Reads a table through a cursor, so many rows at a time that a chunk stays small. */
-async function* readRows(sql: Sql, table: CopiedTable): AsyncGenerator<TextRow[]> {
-  const texts = table.columns.map((name) => `${quoted(name)}::text`)
-  await sql.query(
-    `declare moved_rows no scroll cursor for
-       select ${[...texts, `(${rowDigest(table)})::text`].join(', ')} from ${quoted(table.name)}`,
-  )
+/** Reads rows through a cursor, so many at a time that a chunk stays small. @param texts SQL of their values */
+export async function* readTextRows(sql: Sql, texts: readonly string[], rest: string): AsyncGenerator<TextRow[]> {
+  await sql.query(`declare read_rows no scroll cursor for select ${texts.join(', ')} ${rest}`)
   let limit = FIRST_ROWS
   for (;;) {
-    const rows = (await sql.values(`fetch forward ${limit} from moved_rows`)) as TextRow[]
+    const rows = (await sql.values(`fetch forward ${limit} from read_rows`)) as TextRow[]
     if (rows.length === 0) break
     const length = Math.max(1, lengthOf(rows))
     yield rows
     limit = Math.round(Math.min(MOST_ROWS, limit * 4, Math.max(1, (rows.length * CHUNK) / length)))
   }
-  await sql.query('close moved_rows')
+  await sql.query('close read_rows')
 }
 
 function lengthOf(rows: readonly TextRow[]): number {
@@ -71,16 +69,15 @@ function lengthOf(rows: readonly TextRow[]): number {
   return length
 }
 
-interface Partition {
+export interface Partition {
   readonly schema: string
   readonly name: string
   /** `FOR VALUES FROM (...) TO (...)`, or `DEFAULT`. */
   readonly bound: string
 }
 
-/** Gives the target's table, which is empty, the partitions of the source. */
-async function matchPartitions(source: Sql, target: Sql, { name }: CopiedTable): Promise<void> {
-  const wanted = await partitionsOf(source, name)
+/** Gives a table, which is empty, these partitions and no others. */
+export async function matchPartitions(target: Sql, name: string, wanted: readonly Partition[]): Promise<void> {
   const present = await partitionsOf(target, name)
   const nameOf = (part: Partition) => `${quoted(part.schema)}.${quoted(part.name)}`
   const textOf = (part: Partition) => `${nameOf(part)} ${part.bound}`
@@ -96,7 +93,7 @@ async function matchPartitions(source: Sql, target: Sql, { name }: CopiedTable):
       await target.query(`create table ${nameOf(part)} partition of ${quoted(name)} ${part.bound}`)
 }
 
-async function partitionsOf(sql: Sql, table: string): Promise<Partition[]> {
+export async function partitionsOf(sql: Sql, table: string): Promise<Partition[]> {
   return await sql.query<Partition>(
     `select relnamespace::regnamespace::text as schema, relname::text as name, pg_get_expr(relpartbound, oid) as bound
        from pg_inherits join pg_class on oid = inhrelid
@@ -105,12 +102,21 @@ async function partitionsOf(sql: Sql, table: string): Promise<Partition[]> {
   )
 }
 
-/** Lets the numbers that tables give go on in the target where they are in the source. */
-export async function copySequences(source: Sql, target: Sql): Promise<void> {
-  const sequences = await source.query<{ name: string; last: string }>(
+interface Sequence {
+  readonly name: string
+  /** The last number that it gave. */
+  readonly last: string
+}
+
+export async function sequencesOf(sql: Sql): Promise<Sequence[]> {
+  return await sql.query<Sequence>(
     `select quote_ident(schemaname) || '.' || quote_ident(sequencename) as name, last_value::text as last
-       from pg_sequences where schemaname in ('game', 'sync') and last_value is not null`,
+       from pg_sequences where schemaname in ('game', 'sync') and last_value is not null order by 1`,
   )
+}
+
+/** Lets the numbers that tables give go on where they were. */
+export async function setSequences(target: Sql, sequences: readonly Sequence[]): Promise<void> {
   for (const { name, last } of sequences)
     await target.query('select setval(to_regclass($1), $2::text::bigint)', [name, last])
 }

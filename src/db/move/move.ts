@@ -2,7 +2,7 @@ import { FatalError } from '../../base/errors.ts'
 import { quoted } from '../bulk/copy-columns.ts'
 import type { Database, Sql } from '../database.ts'
 import { type CopiedTable, listTables, MOVE_PROGRESS, withReferring } from './copied-table.ts'
-import { copySequences, copyTable } from './copy-table.ts'
+import { copyTable, sequencesOf, setSequences } from './copy-table.ts'
 import { beginProgress, endProgress, isMoveUnfinished, readProgress } from './move-progress.ts'
 import { countRows, digestOf, isSame, setTextForm, type TableDigest } from './table-digest.ts'
 
@@ -63,7 +63,7 @@ export async function moveDatabase(source: Database, target: Database, options: 
     await refuseOtherTables(target, tables)
     const resumed = await prepareTarget(from, target, tables)
     const digests = await copyAll(from, target, { tables, resumed }, options)
-    await copySequences(from, target)
+    await setSequences(target, await sequencesOf(from))
     await compare(target, tables, digests)
     await endProgress(target)
     const moved = tables.map(({ name }) => ({ table: name, ...digestIn(digests, name) }))
@@ -88,7 +88,7 @@ async function prepareTarget(
     const before = copied.get(table.name)
     if (before && !isSame(before, await digestOf(from, table))) changed.push(table.name)
   }
-  for (const name of await forget(target, changed)) copied.delete(name)
+  for (const name of await forgetCopied(target, changed)) copied.delete(name)
   await refuseRows(
     target,
     tables.filter(({ name }) => !copied.has(name)),
@@ -97,7 +97,7 @@ async function prepareTarget(
 }
 
 /** Empties copied tables, and those that refer to them, so that they are copied again. Returns all of them. */
-async function forget(target: Database, names: readonly string[]): Promise<string[]> {
+export async function forgetCopied(target: Database, names: readonly string[]): Promise<string[]> {
   if (names.length === 0) return []
   const all = await withReferring(target, names)
   await target.transaction(async (sql) => {
@@ -149,7 +149,7 @@ async function compare(
     return names
   })
   if (different.length === 0) return
-  await forget(target, different)
+  await forgetCopied(target, different)
   throw new FatalError(
     `${target.place}: the copy differs from the source in ${different.join(', ')}; these tables were emptied, and the next call copies them again`,
   )
@@ -173,13 +173,19 @@ async function refuseOtherTables(target: Database, tables: readonly CopiedTable[
     )
 }
 
-/** @throws FatalError when one of the tables has a row */
-export async function refuseRows(target: Database, tables: readonly CopiedTable[]): Promise<void> {
+/** Those of the tables that have a row, by name. */
+export async function filledTables(target: Sql, tables: readonly Pick<CopiedTable, 'name'>[]): Promise<string[]> {
   const filled: string[] = []
   for (const { name } of tables) {
     const [row] = await target.query<{ filled: boolean }>(`select exists (select from ${quoted(name)}) as filled`)
     if (row?.filled) filled.push(name)
   }
+  return filled
+}
+
+/** @throws FatalError when one of the tables has a row */
+export async function refuseRows(target: Database, tables: readonly CopiedTable[]): Promise<void> {
+  const filled = await filledTables(target, tables)
   if (filled.length === 0) return
   const more = filled.length > 3 ? ` and ${filled.length - 3} more tables` : ''
   throw new FatalError(

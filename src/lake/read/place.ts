@@ -16,16 +16,18 @@ const SILENCE = 60_000
 /** The longest index that is read, in bytes: 100,000 files. */
 const LONGEST_INDEX = 64_000_000
 
+type Fetched = Pick<LakeFile, 'path' | 'bytes' | 'sha256'>
+
 /** A published lake: a folder, or a web server without listing. */
 export interface LakePlace {
   readonly place: string
   /** @throws UsageError when there is no index, or it is none */
   index(signal?: AbortSignal): Promise<LakeIndex>
   /**
-   * Copies a file of the index to a path of this machine.
+   * Copies a file of the index to a path of this machine. @param to null: it is only read, and held against the index
    * @throws FatalError when it is not what the index says: another size or SHA-256, or not below the place
    */
-  fetch(file: LakeFile, to: string, signal?: AbortSignal): Promise<void>
+  fetch(file: Fetched, to: string | null, signal?: AbortSignal): Promise<void>
   /** Of a folder of this machine: where a file of the index lies. @throws FatalError when it is no file below the place */
   readonly pathOf?: (file: LakeFile) => Promise<string>
 }
@@ -50,7 +52,7 @@ export function openPlace(place: string, settings?: StoreSettings): LakePlace {
     },
     fetch: async (file, to, signal) => {
       const hash = createHash('sha256')
-      const out = await open(to, 'w', 0o600)
+      const out = to === null ? undefined : await open(to, 'w', 0o600)
       let size = 0
       try {
         for await (const chunk of await read(file.path, signal)) {
@@ -58,10 +60,10 @@ export function openPlace(place: string, settings?: StoreSettings): LakePlace {
           size += chunk.length
           if (size > file.bytes) throw new FatalError('it is longer than the index says')
           hash.update(chunk)
-          await out.write(chunk)
+          await out?.write(chunk)
         }
       } finally {
-        await out.close()
+        await out?.close()
       }
       if (size !== file.bytes) throw new FatalError('it is shorter than the index says')
       if (hash.digest('hex') !== file.sha256) throw new FatalError('its SHA-256 is not that of the index')

@@ -34,8 +34,8 @@ export function s3Store(place: string, settings: StoreSettings): LakeStore {
       const { size: bytes } = await stat(file)
       await bucket.put(prefix + path, { file, bytes, sha256: sha256 ?? (await sha256Of(file)) })
     },
-    list: async () => {
-      const files = [...(await bucket.list(prefix))].filter(([key]) => key.endsWith('.parquet'))
+    list: async (ending) => {
+      const files = [...(await bucket.list(prefix))].filter(([key]) => key.endsWith(ending))
       return new Map(files.map(([key, bytes]) => [key.slice(prefix.length), bytes]))
     },
     remove: (path) => bucket.remove(prefix + path),

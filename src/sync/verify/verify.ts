@@ -4,6 +4,9 @@ import { writtenTables } from '../declare/written-tables.ts'
 import { archiveChecks } from './archive-checks.ts'
 import { chainChecks } from './chain-checks.ts'
 import { type Check, findWrong, type WrongRows } from './check.ts'
+import { claimChecks, claimWide } from './claim-checks.ts'
+import { coverageChecks } from './coverage-checks.ts'
+import { ledgerChecks, ledgerWide } from './ledger-checks.ts'
 import { outboxChecks } from './outbox-checks.ts'
 
 /** What a check found. */
@@ -19,13 +22,18 @@ interface VerifyOptions {
   readonly onProgress?: (done: number, of: number) => void
 }
 
-/** Everything that must hold of the tables that these resources write. */
+/** Everything that must hold of the tables that these resources write, and of those of the engine. */
 export function checksOf(resources: readonly ResourceBase[]): Check[] {
-  const ofResources = resources.flatMap((resource) => [
-    ...writtenTables(resource).flatMap((table) => (table.kind === 'versions' ? chainChecks(table) : [])),
-    ...(resource.checks ?? []),
-  ])
-  return [...ofResources, ...archiveChecks, ...outboxChecks]
+  const ofResources = resources.flatMap((resource) => {
+    const tables = writtenTables(resource)
+    return [
+      ...tables.flatMap((table) => (table.kind === 'versions' ? chainChecks(table) : [])),
+      ...(resource.checks ?? []),
+      ...ledgerChecks(resource, tables),
+      ...claimChecks(resource),
+    ]
+  })
+  return [...ofResources, ...claimWide, ...ledgerWide, ...coverageChecks, ...archiveChecks, ...outboxChecks]
 }
 
 /** Runs every check, each on one snapshot, and changes nothing. */

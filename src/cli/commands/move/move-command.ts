@@ -2,20 +2,19 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
 import { isConnection, readConnection } from '../../../base/connection-string.ts'
-import { messageOf, RetryableError, UsageError } from '../../../base/errors.ts'
+import { messageOf, UsageError } from '../../../base/errors.ts'
 import { tableExists } from '../../../db/catalog.ts'
-import type { Database, Lock } from '../../../db/database.ts'
-import { holderText } from '../../../db/locks/held-locks.ts'
+import type { Database } from '../../../db/database.ts'
 import { listTables } from '../../../db/move/copied-table.ts'
 import { inSnapshot, type Moved, measure, moveDatabase, refuseRows, type TableSize } from '../../../db/move/move.ts'
 import { isMoveUnfinished } from '../../../db/move/move-progress.ts'
 import { countWrites } from '../../../db/move/table-digest.ts'
-import { resources } from '../../../resources/index.ts'
 import { type ConsentFlags, consent } from '../../ask.ts'
 import { type Context, withDatabase, withProgress, writeResult, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText } from '../../output/units.ts'
+import { withoutWriters } from '../../without-writers.ts'
 
 interface MoveFlags extends ConsentFlags {
   readonly to?: string
@@ -48,9 +47,9 @@ export async function moveCommand(context: Context, flags: MoveFlags): Promise<n
         if (merge) {
           const { mergeDatabases } = await import('./move-merge.ts')
           if (!(await hasRows(other))) throw nothingToMergeInto(other.place)
-          return await withoutSyncs(source, () => mergeDatabases(context, source, other))
+          return await withoutWriters(source, () => mergeDatabases(context, source, other))
         }
-        return await withoutSyncs(source, () => withoutSyncs(other, () => run(context, source, other)))
+        return await withoutWriters(source, () => withoutWriters(other, () => run(context, source, other)))
       } finally {
         await other.close()
       }
@@ -174,28 +173,4 @@ function nothingToMove({ place }: Database): UsageError {
 
 function nothingToMergeInto(place: string): UsageError {
   return new UsageError(`${place} is empty: leave out --merge, and everything is copied`)
-}
-
-/** Everything that takes a lock before it writes into a database. */
-const names = [
-  ...['move', 'start', 'maintain', 'replay'],
-  ...resources.flatMap(({ name }) => [name, `backfill ${name}`]),
-].map((name) => `wynnsync ${name}`)
-
-/**
- * Runs work while no sync, backfill, replay or maintenance can begin on a database.
- * @throws RetryableError when one of them runs
- */
-async function withoutSyncs<T>(db: Database, work: () => Promise<T>): Promise<T> {
-  const locks: Lock[] = []
-  try {
-    for (const name of names) {
-      const lock = await db.tryLock(name)
-      if (!lock) throw new RetryableError(`${db.place} is in use: ${await holderText(db, name)}; stop it and try again`)
-      locks.push(lock)
-    }
-    return await work()
-  } finally {
-    for (const lock of locks) await lock.release().catch(() => undefined)
-  }
 }

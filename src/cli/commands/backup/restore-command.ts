@@ -1,0 +1,55 @@
+import { migrateDatabase } from '../../../app/app.ts'
+import type { Database } from '../../../db/database.ts'
+import { type Restored, restoreDatabase } from '../../../lake/backup/restore.ts'
+import { storeSettings } from '../../../lake/lake-store.ts'
+import { resources } from '../../../resources/index.ts'
+import { type Verified, verifyDatabase } from '../../../sync/verify/verify.ts'
+import { type Context, withDatabase, withProgress, writeSummary } from '../../context.ts'
+import { exitCode } from '../../exit-codes.ts'
+import { formatTable } from '../../output/table.ts'
+import { bytesText, durationText } from '../../output/units.ts'
+import { withoutWriters } from '../../without-writers.ts'
+import { placeOf } from './place.ts'
+
+/** `restore PLACE`: loads a backup into an empty database, and verifies it. Returns the exit code. */
+export async function restoreCommand(context: Context, _flags: object, given: string): Promise<number> {
+  const { app } = context
+  const place = placeOf(given)
+  const work = async (db: Database) => {
+    await migrateDatabase(db, app, { duringMove: true })
+    return await withoutWriters(db, () => run(context, db, place))
+  }
+  return await withDatabase(context, 'restore', work, { access: 'migrate', alone: true })
+}
+
+async function run(context: Context, db: Database, place: string): Promise<number> {
+  const { app, signal, progress } = context
+  const onChecked = (records: number, count: number) => progress.seen('restore', { records, count }, 'files')
+  const { done, seconds } = await withProgress(context, 'restore', (onProgress) =>
+    restoreDatabase(db, place, { signal, settings: storeSettings(app), onChecked, onProgress }),
+  )
+  const failed = (await verifyDatabase(db, resources, { signal })).filter((check) => check.wrong > 0)
+  const wrong = failed.reduce((sum, check) => sum + check.wrong, 0)
+  writeSummary(
+    context,
+    { place, target: db.place, ...done, wrong, seconds },
+    textOf(done, failed, { place, db, seconds }),
+  )
+  return wrong > 0 ? exitCode.rejected : exitCode.done
+}
+
+function textOf(
+  { at, tables, rows, files, bytes, resumed }: Restored,
+  failed: readonly Verified[],
+  { place, db, seconds }: { readonly place: string; readonly db: Database; readonly seconds: number },
+): string {
+  const filled = tables.filter((table) => table.rows > 0)
+  const again = resumed > 0 ? ` (${resumed} tables by an earlier call)` : ''
+  const verified =
+    failed.length === 0
+      ? 'verify finds nothing wrong\n'
+      : `${formatTable(['check', 'table', 'wrong', 'meaning'], failed)}verify finds what is wrong; \`wynnsync verify\` shows the rows\n`
+  return `${formatTable(['table', 'rows'], filled)}
+${rows.toLocaleString('en-US')} rows of ${files} files, ${bytesText(bytes)}, as of ${at}, loaded${again} in ${durationText(seconds)}: ${place} -> ${db.place}
+${verified}`
+}

@@ -1,0 +1,208 @@
+import { once } from 'node:events'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
+import type { Database } from '../../src/db/database.ts'
+import { backupDatabase } from '../../src/lake/backup/backup.ts'
+import { readManifest } from '../../src/lake/backup/manifest.ts'
+import { restoreDatabase } from '../../src/lake/backup/restore.ts'
+import { openStore } from '../../src/lake/store.ts'
+import { resources } from '../../src/resources/index.ts'
+import { territories } from '../../src/resources/territories/index.ts'
+import { verifyDatabase } from '../../src/sync/verify/verify.ts'
+import { contentOf, partitionsOf } from '../support/database-content.ts'
+import { place } from '../support/guild-answers.ts'
+import { bothKinds, temporaryFolder, testDatabase } from '../support/postgres.ts'
+import { liveWholeWorld } from '../support/whole-world.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+const quiet = { onProgress: () => {}, onChecked: () => {} }
+const write = (db: Database, folder: string, options: object = {}) =>
+  backupDatabase(db, folder, { clock: systemClock, program: '1.2.3', ...quiet, ...options })
+
+/** A database with something of everything, odd text, and a table of three months. */
+async function filledDatabase(kind: Database['kind']): Promise<World> {
+  const db = await testDatabase(kind)
+  const world = await openWorld(db)
+  await liveWholeWorld(world)
+  await world.sync(territories, { Lutho: place('a', '22:00') }, '22:00', { raw: true, notifies: true, accept: true })
+  const odd = `tab\t, line\nline\u2028, return\r, back\\slash \\N \\x and an umlaut \u00fc`
+  await db.query('update game.item set display_name = $1 where internal_name = $2', [odd, 'axe'])
+  await db.query(
+    `insert into game.world_sample (world, observed_at, online)
+     select 'EU1', timestamptz '2026-03-15' + nth * interval '90 seconds', nth % 50 from generate_series(1, 60000) nth`,
+  )
+  return world
+}
+
+const paths = async (folder: string) =>
+  (await readManifest(await openStore(folder)))?.files.map(({ path }) => path) ?? []
+const present = async (folder: string) =>
+  (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.copy.gz')).sort()
+
+describe.each(bothKinds)('a backup of a database (%s)', (kind) => {
+  test.each(bothKinds)('restores everything into an empty one (%s), which is whole', async (other) => {
+    const { db } = await filledDatabase(kind)
+    const folder = await temporaryFolder()
+    await write(db, folder)
+    const target = await testDatabase(other)
+    const restored = await restoreDatabase(target, folder, quiet)
+    expect(restored).toMatchObject({ program: '1.2.3', resumed: 0 })
+    expect(await contentOf(target)).toEqual(await contentOf(db))
+    expect(await partitionsOf(target)).toEqual(await partitionsOf(db))
+    expect((await verifyDatabase(target, resources)).filter(({ wrong }) => wrong > 0)).toEqual([])
+    // Numbers go on after those that were given.
+    const numbers = `select nextval('sync.raw_answer_number')::int as next`
+    expect(await target.query(numbers)).toEqual(await db.query(numbers))
+    await expect(restoreDatabase(target, folder, quiet)).rejects.toThrow(
+      /has data of its own, in .*needs an empty database/,
+    )
+  })
+
+  test('writes only the months that changed, and deletes what was removed', async () => {
+    const { db } = await filledDatabase(kind)
+    const folder = await temporaryFolder()
+    const all = await write(db, folder)
+    expect(all.written).toBe(all.files)
+    const first = await paths(folder)
+    const months = first.filter((path) => path.startsWith('game.world_sample/'))
+    expect(months.map((path) => path.split('/')[1])).toEqual([
+      'month=2026-03',
+      'month=2026-04',
+      'month=2026-05',
+      'month=2026-06',
+    ])
+    expect(await write(db, folder)).toMatchObject({ written: 0, dropped: 0, files: all.files, rows: all.rows })
+    await db.query(`delete from game.world_sample where observed_at < '2026-03-16'`)
+    await db.query(`update game.world_sample set online = 51 where observed_at = '2026-05-01T00:00Z'`)
+    expect(await write(db, folder, { dryRun: true })).toMatchObject({ written: 2, dropped: 0 })
+    expect(await write(db, folder)).toMatchObject({ written: 2, dropped: 2 })
+    const second = await paths(folder)
+    expect(second.filter((path) => !first.includes(path)).map((path) => path.split('/')[1])).toEqual([
+      'month=2026-03',
+      'month=2026-05',
+    ])
+    expect(await present(folder)).toEqual([...second].sort())
+  })
+
+  test('is whole wherever the next one is interrupted', async () => {
+    const world = await filledDatabase(kind)
+    const { db } = world
+    const folder = await temporaryFolder()
+    await write(db, folder)
+    const before = await contentOf(db)
+    await world.sync(territories, { Lutho: place('b', '22:10') }, '22:10', { raw: true, notifies: true })
+    const kill = new Error('killed')
+    for (const step of [0, 1, 3]) {
+      let steps = 0
+      const onProgress = () => {
+        if (steps++ === step) throw kill
+      }
+      await expect(write(db, folder, { onProgress })).rejects.toThrow(kill)
+      const target = await testDatabase('server')
+      await restoreDatabase(target, folder, quiet)
+      expect(await contentOf(target)).toEqual(before)
+    }
+    await write(db, folder)
+    expect(await present(folder)).toEqual([...(await paths(folder))].sort())
+    const target = await testDatabase('server')
+    await restoreDatabase(target, folder, quiet)
+    expect(await contentOf(target)).toEqual(await contentOf(db))
+  })
+})
+
+/** A bucket in memory, with what a lake or a backup asks of one. */
+async function bucket() {
+  const objects = new Map<string, Buffer>()
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const url = new URL(String(request.url), 'http://x')
+    const key = decodeURIComponent(url.pathname.replace('/bucket/', ''))
+    const prefix = url.searchParams.get('prefix')
+    const object = objects.get(key)
+    if (request.method === 'PUT') objects.set(key, Buffer.concat(chunks))
+    if (request.method === 'DELETE') objects.delete(key)
+    if (prefix !== null) {
+      const found = [...objects].filter(([name]) => name.startsWith(prefix))
+      response.end(
+        found.map(([name, { length }]) => `<Contents><Key>${name}</Key><Size>${length}</Size></Contents>`).join(''),
+      )
+    } else if (request.method === 'GET') response.writeHead(object ? 200 : 404).end(object)
+    else response.end()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const s3 = { keyId: 'key', secret: 'secret', sessionToken: undefined, region: 'us-east-1', endpoint }
+  return { objects, settings: { s3, clock: systemClock, dataDir: await temporaryFolder() } }
+}
+
+test('a backup lies in a bucket as in a folder', async () => {
+  const { db } = await filledDatabase('server')
+  const { objects, settings } = await bucket()
+  const place = 's3://bucket/of/wynn'
+  const first = await write(db, place, { settings })
+  expect([...objects.keys()].every((key) => key.startsWith('of/wynn/'))).toBe(true)
+  expect(objects.size).toBe(first.files + 1)
+  expect(await write(db, place, { settings })).toMatchObject({ written: 0, dropped: 0 })
+  const target = await testDatabase('server')
+  await restoreDatabase(target, place, { ...quiet, settings })
+  expect(await contentOf(target)).toEqual(await contentOf(db))
+})
+
+describe('a restore', () => {
+  test('names the file with one flipped bit, or that is missing, and loads nothing', async () => {
+    const { db } = await filledDatabase('server')
+    const folder = await temporaryFolder()
+    await write(db, folder)
+    const target = await testDatabase('server')
+    const empty = await contentOf(target)
+    const files = await paths(folder)
+    for (const path of [files[0], files.at(-1)].map(String)) {
+      const whole = await readFile(join(folder, path))
+      const flipped = Buffer.from(whole)
+      flipped[flipped.length >> 1] = Number(flipped[flipped.length >> 1]) ^ 4
+      await writeFile(join(folder, path), flipped)
+      await expect(restoreDatabase(target, folder, quiet)).rejects.toThrow(
+        `${path} cannot be restored, and nothing was loaded`,
+      )
+      expect(await contentOf(target)).toEqual(empty)
+      await writeFile(join(folder, path), whole)
+    }
+    await restoreDatabase(target, folder, quiet)
+    expect(await contentOf(target)).toEqual(await contentOf(db))
+  })
+
+  test.each(bothKinds)('goes on where it was interrupted (%s)', async (kind) => {
+    const { db } = await filledDatabase('server')
+    const folder = await temporaryFolder()
+    await write(db, folder)
+    const target = await testDatabase(kind)
+    const kill = new Error('killed')
+    let steps = 0
+    const onProgress = () => {
+      if (++steps === 8) throw kill
+    }
+    await expect(restoreDatabase(target, folder, { ...quiet, onProgress })).rejects.toThrow(kill)
+    const { resumed } = await restoreDatabase(target, folder, quiet)
+    expect(resumed).toBeGreaterThan(0)
+    expect(await contentOf(target)).toEqual(await contentOf(db))
+  })
+
+  test('starts a history whose next backup is whole, although its transactions are counted anew', async () => {
+    const { db } = await filledDatabase('server')
+    const folder = await temporaryFolder()
+    await write(db, folder)
+    const target = await testDatabase('server')
+    await restoreDatabase(target, folder, quiet)
+    await expect(write(target, folder)).rejects.toThrow(
+      'is the backup of another database, or of this one before it was restored',
+    )
+    const all = await write(target, folder, { replace: true })
+    expect(all.written).toBe(all.files)
+  })
+})
