@@ -24,6 +24,10 @@ const paths = (): readonly (readonly [string, RegExp])[] => [
     `/guilds/${encodeURIComponent(hostile.prefix)}`,
     /^<script>alert\("guild"\)<\/script> \["'><b\]: \d+ members, 2 territories$/,
   ],
+  [
+    '/gained',
+    /^<script>alert\("guild"\)<\/script> gained most wars: |^Nobody is known to have gained wars in this period$|^Nothing is counted/,
+  ],
   ['/items', /^1 item$/],
   ['/items?q=svg', /^1 item like svg$/],
   ['/items/bow', /^<svg onload=alert\(1\)> changed once, on 1 Jun, 11:00$/],

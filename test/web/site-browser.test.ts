@@ -88,10 +88,19 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
     expect(await page.locator('h1').textContent()).toBe(title)
   })
 
+  test('another counter and kind are chosen on the page of gains', async () => {
+    const { page, complaints } = await open('/gained')
+    await page.locator('select[name=counter]').selectOption({ index: 1 })
+    await page.locator('form[action="/gained"] button').first().click()
+    await page.waitForURL('**/gained?kind=guild&counter=**')
+    expect(await page.evaluate(`document.querySelector('select[name=counter]').selectedIndex`)).toBe(1)
+    expect(complaints).toEqual([])
+  })
+
   test.each(widths)('no page is wider than a window of %i px, in the light or dark', async (width) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page } = await open('/', { viewport: { width, height: 900 }, colorScheme })
-      for (const path of ['/', '/captures', '/search?q=a', '/guilds', '/status', '/items', '/worlds']) {
+      for (const path of ['/', '/captures', '/search?q=a', '/guilds', '/status', '/items', '/worlds', '/gained']) {
         await page.goto(`${url}${path}`)
         expect([path, await overhang(page)]).toEqual([path, 0])
       }

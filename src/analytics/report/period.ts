@@ -57,7 +57,7 @@ export function endAfter(observed: Date): Date {
 /** The full hour at or before `earliest`, ms, or that of the first observation where this is later. */
 export function beginOf(earliest: number, to: Date, first: Date | undefined): Date {
   // observed_at of a response may lie just before the hour in which it came.
-  const from = first && first < to ? Math.max(earliest, first.getTime() + MINUTE) : earliest
+  const from = first && first < to ? Math.min(to.getTime() - 1, Math.max(earliest, first.getTime() + MINUTE)) : earliest
   return new Date(Math.floor(from / HOUR) * HOUR)
 }
 

@@ -40,6 +40,31 @@ export function number(value: number | null | undefined, digits: 0 | 1 | 2 = 0):
   return formats[digits]?.format(value) ?? String(value)
 }
 
+const units = [
+  [1e15, 'Q'],
+  [1e12, 'T'],
+  [1e9, 'B'],
+  [1e6, 'M'],
+] as const
+
+/** A number as people say it: `35.5 T`, `12 M`, `9,876`; NULL is a question mark. */
+export function compact(value: number | null | undefined): string {
+  const [size, unit] = units.find(([one]) => Math.abs(value ?? 0) >= one) ?? [1, '']
+  return unit === '' ? number(value, 1) : `${number((value ?? 0) / size, 1)} ${unit}`
+}
+
+/** A name of the API in words: `globalData.guildRaids.total` as `guild raids, total`; names of places stay as they are. */
+export function apiWords(name: string): string {
+  const parts = name.replace(/^globalData\.|\.list(?=\.)/g, '').split('.')
+  return parts
+    .map((part) =>
+      /^[a-z][a-zA-Z\d]*$/.test(part)
+        ? part.replace(/(?<=[a-z\d])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+        : part.replaceAll('_', ' '),
+    )
+    .join(', ')
+}
+
 /** `93 %` of a share from 0 to 1; NULL is a question mark. */
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined) return '?'

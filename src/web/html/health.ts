@@ -32,7 +32,11 @@ export async function readHealth(sql: Sql, now: Date): Promise<Health> {
     }
   if (age(last) > SILENT) {
     const text = `nothing since ${dayOf(last, now)}`
-    return { level: 'silent', text, banner: `There is ${text}: the pages show what was known then.` }
+    return {
+      level: 'silent',
+      text,
+      banner: `Nothing was received since ${dayOf(last, now)}: the pages show what was known then.`,
+    }
   }
   const late = rows
     .filter((row) => isLate(row, now))

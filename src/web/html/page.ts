@@ -43,6 +43,7 @@ export function chapterOf(id: string, heading: string, ...figures: readonly Figu
 }
 
 const css = `${style}
+h2 { margin-top: 34px } figure { margin-top: 20px }
 .top { display: flex; flex-wrap: wrap; gap: 8px 18px; align-items: center; margin-bottom: 10px } .top b { font-size: 18px }
 .top b a { color: var(--ink); text-decoration: none } .top form { margin: 0; flex: 1; min-width: 12em; max-width: 24em } .top input { width: 100% }
 .health { margin-left: auto; font-size: 14px; color: var(--soft); text-decoration: none; white-space: nowrap }
@@ -81,6 +82,7 @@ const sections = [
     ['/captures', 'Captures'],
     ['/territories', 'Territories'],
     ['/guilds', 'Guilds'],
+    ['/gained', 'Gains'],
     ['/items', 'Items'],
   ],
   ...[

@@ -13,6 +13,7 @@ import { Problem } from '../http/problems.ts'
 import { liveMap } from '../live/live-map.ts'
 import { type Card, type Pictures, picturePath } from '../pictures/pictures.ts'
 import { capturesPage } from './captures.ts'
+import { gainedPage } from './gained.ts'
 import { guildPage, guildsPage } from './guilds.ts'
 import { homePage } from './home.ts'
 import { itemPage, itemsPage } from './items.ts'
@@ -46,6 +47,13 @@ const pages: readonly {
   readonly parameters?: readonly string[]
 }[] = [
   { path: '/', build: homePage, namesPlayers: true },
+  {
+    path: '/gained',
+    build: gainedPage,
+    namesPlayers: true,
+    isPersonal: true,
+    parameters: ['kind', 'counter', 'value', ...periodParameters],
+  },
   { path: '/search', build: searchPage, namesPlayers: true, isPersonal: true, parameters: ['q'] },
   { path: '/status', build: statusPage, parameters: periodParameters },
   { path: '/api', build: apiPage },

@@ -4,6 +4,8 @@ import { entityOf, sendEntity } from '../http/etag.ts'
 /** What programs that read all pages shall leave out: everything about players, and answers that are made for one who asks. */
 const robots = `User-agent: *
 Disallow: /players/
+Disallow: /gained
+Disallow: /search
 Disallow: /leaderboards/
 Disallow: /api/v1/
 Disallow: /changes/

@@ -1,0 +1,258 @@
+import * as Plot from '@observablehq/plot'
+import { html } from 'hono/html'
+import { guildColour } from '../../analytics/report/drawing/colours.ts'
+import { draw, type Picture } from '../../analytics/report/drawing/draw.ts'
+import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
+import type { Frame } from '../../analytics/report/drawing/frame.ts'
+import type { Cell, Markup } from '../../analytics/report/drawing/html-table.ts'
+import { apiWords, compact, count, moment, number, shortened } from '../../analytics/report/words.ts'
+import { guildLink, link } from '../html/links.ts'
+import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { shownPeriod } from '../html/period.ts'
+import { Problem } from '../http/problems.ts'
+
+/** What counters belong to, with the resources whose responses have them; other kinds are not shown. */
+const kinds: Readonly<Record<string, { readonly many: string; readonly of: readonly string[] }>> = {
+  guild: { many: 'Guilds', of: ['guilds'] },
+  player: { many: 'Players', of: ['players'] },
+}
+
+interface Counter {
+  readonly kind: string
+  readonly counter: string
+  readonly unit: string | null
+  readonly meaning: string
+}
+
+interface Gain {
+  readonly place: number
+  readonly entity: string
+  readonly name: string | null
+  readonly gained: number | null
+  readonly most: number | null
+  readonly quality: string
+}
+
+/** So many gainers are listed. */
+const MOST = 50
+
+/** `/gained?kind=&counter=&from=&to=`: who gained most of a counter in a period, the best times of the first, and who was first to a number. */
+export async function gainedPage(visit: Visit): Promise<Page> {
+  const { sql, query, people } = visit
+  const counters = await sql.query<Counter>(
+    `select kind, counter, unit, meaning from analytics.counter where kind = any ($1::text[])
+      order by kind collate "C", counter collate "C"`,
+    [Object.keys(kinds).filter((kind) => people || kind === 'guild')],
+  )
+  const chosen = chosenCounter(counters, query)
+  if (!chosen) {
+    const none = missing('none', 'Nothing is counted yet', 'wynnsync sync guilds')
+    return { path: '/gained', title: none.title, lead: leadText, chapters: [chapterOf('gained', 'Gains', none)] }
+  }
+  const { kind, counter } = chosen
+  const { frame, control } = await shownPeriod(visit, { path: '/gained', of: kinds[kind]?.of ?? [] })
+  const gains = await sql.query<Gain>(
+    `select place, entity, name, gained, at_most as most, quality from analytics.top_gained($1, $2, $3, $4, ${MOST})
+      order by place, name collate "C"`,
+    [kind, counter, frame.from, frame.to],
+  )
+  const [first] = gains
+  const what = apiWords(counter)
+  return {
+    path: `/gained?${new URLSearchParams({ kind, counter })}`,
+    title: first?.gained
+      ? `${first.name ?? 'Somebody'} gained most ${what}: ${qualified(first)}`
+      : `Nobody is known to have gained ${what} in this period`,
+    lead: `${moment(frame.from)} to ${moment(frame.to)} UTC. ${chosen.meaning.replace(/ NULL:.*$/, '')}`,
+    control: html`${kindLinks(counters, chosen, frame)}${counterForm(counters, chosen, query)}${control}`,
+    chapters: [
+      chapterOf('gained', 'Who gained most', gainsFigure(chosen, gains)),
+      ...(first
+        ? [
+            chapterOf(
+              'records',
+              'Records and firsts',
+              await bestFigure(sql, chosen, first),
+              await firstsFigure(visit, { chosen, first, frame }),
+            ),
+          ]
+        : []),
+    ],
+  }
+}
+
+const leadText = 'Who gained most of any counter in any period, the best times, and who was first to a number.'
+
+function chosenCounter(counters: readonly Counter[], query: URLSearchParams): Counter | undefined {
+  const [kind, counter] = [query.get('kind') ?? 'guild', query.get('counter')]
+  const some = counters.filter((one) => one.kind === kind)
+  if (kinds[kind] === undefined)
+    throw new Problem('bad-argument', {
+      detail: `kind must be one of ${Object.keys(kinds).join(', ')}`,
+      argument: 'kind',
+    })
+  if (counter === null) return some.find((one) => one.counter === 'wars') ?? some[0]
+  const found = some.find((one) => one.counter === counter)
+  if (!found && counters.length > 0)
+    throw new Problem('bad-argument', { detail: `counter not found: ${kind} ${counter}`, argument: 'counter' })
+  return found
+}
+
+/** `at least 12` where responses do not show all of it. */
+function qualified({ gained, quality }: Pick<Gain, 'gained' | 'quality'>): string {
+  return `${quality === 'exact' ? '' : 'at least '}${compact(gained)}`
+}
+
+/** The other kinds, of the same period. */
+function kindLinks(counters: readonly Counter[], chosen: Counter, { from, to }: Frame): Markup {
+  const known = Object.entries(kinds).filter(([kind]) => counters.some((one) => one.kind === kind))
+  const period = { from: from.toISOString(), to: to.toISOString() }
+  return html`<nav class="period" aria-label="Whose counters">${known.map(
+    ([kind, { many }]) =>
+      html`<a href="/gained?${new URLSearchParams({ kind, ...(kind === chosen.kind ? { counter: chosen.counter } : {}), ...period })}" rel="nofollow"${kind === chosen.kind ? html` aria-current="true"` : ''}>${many}</a>`,
+  )}</nav>`
+}
+
+/** Works without a script. */
+function counterForm(counters: readonly Counter[], { kind, counter }: Counter, query: URLSearchParams): Markup {
+  const kept = ['from', 'to'].flatMap((name) => (query.has(name) ? [[name, query.get(name)] as const] : []))
+  const some = counters.filter((one) => one.kind === kind)
+  return html`<form action="/gained"><input type="hidden" name="kind" value="${kind}">${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<label>Counter <select name="counter">${some.map((one) => html`<option value="${one.counter}"${one.counter === counter ? html` selected` : ''}>${apiWords(one.counter)}</option>`)}</select></label>
+<label>First to <input name="value" size="10" inputmode="numeric" value="${query.get('value') ?? ''}" placeholder="a number"></label><button>Show</button></form>`
+}
+
+function gainsFigure({ kind, counter, unit }: Counter, gains: readonly Gain[]): Figure {
+  const known = gains.filter(({ gained }) => gained !== null && gained > 0)
+  if (known.length === 0) return { id: 'gains', title: 'No gain is known in this period' }
+  return {
+    id: 'gains',
+    title: `${count(known.length, kind === 'guild' ? 'guild' : 'player')} gained some`,
+    lead: 'What is certain. With “at least”, responses do not show all of the period; hidden numbers are unknown, not zero.',
+    picture: barsOf(kind, known.slice(0, 15)),
+    table: {
+      columns: [
+        'Place',
+        kind === 'guild' ? 'Guild' : 'Player',
+        `${apiWords(counter)}${unit && unit !== counter ? ` (${unit})` : ''}`,
+        'At most',
+        'How sure',
+      ],
+      rows: known.map((one) => [one.place, nameCell(kind, one), one.gained, one.most, one.quality.replace('_', ' ')]),
+      note: gains.length === MOST ? `The first ${MOST}; wynnsync query top_gained has more.` : undefined,
+    },
+    isTableShown: true,
+  }
+}
+
+function nameCell(kind: string, { entity, name }: Pick<Gain, 'entity' | 'name'>): Cell {
+  return kind === 'guild' ? guildLink(entity, name) : link('players', entity, name ?? entity)
+}
+
+function barsOf(kind: string, gains: readonly Gain[]): Picture {
+  const label = ({ place, name }: Gain) => `${place}. ${shortened(name ?? '?', 24)}`
+  const most = Math.max(...gains.map(({ gained }) => gained ?? 0))
+  return draw('What the first gained, as bars.', ({ isNarrow }) => ({
+    height: gains.length * 24 + 10,
+    marginLeft: isNarrow ? 130 : 190,
+    marginRight: isNarrow ? 60 : 80,
+    marginTop: 4,
+    marginBottom: 4,
+    x: { axis: null, domain: [0, most] },
+    y: { domain: gains.map(({ entity }) => entity), axis: null },
+    marks: [
+      Plot.barX(gains, {
+        x: 'gained',
+        y: 'entity',
+        insetTop: 3,
+        insetBottom: 3,
+        fill: ({ name }: Gain) => (kind === 'guild' && name !== null ? guildColour(name) : 'var(--g4)'),
+        fillOpacity: ({ quality }: Gain) => (quality === 'exact' ? 1 : 0.6),
+        title: (one: Gain) => `${one.name ?? '?'}: ${qualified(one)}`,
+      }),
+      Plot.text(gains, {
+        x: 0,
+        y: 'entity',
+        text: (one: Gain) => (isNarrow ? shortened(label(one), 20) : label(one)),
+        textAnchor: 'end',
+        dx: -6,
+        fill: 'var(--ink)',
+      }),
+      Plot.text(gains, {
+        x: 'gained',
+        y: 'entity',
+        text: ({ gained, quality }: Gain) => `${quality === 'exact' ? '' : '≥ '}${compact(gained)}`,
+        textAnchor: 'start',
+        dx: 4,
+        fill: 'var(--ink)',
+      }),
+    ],
+  }))
+}
+
+async function bestFigure(sql: Visit['sql'], { kind, counter }: Counter, { entity, name }: Gain): Promise<Figure> {
+  const best = await sql.query<{ period: string; from: Date | null; gained: number | null; quality: string }>(
+    `select period, from_time as "from", gained, quality from analytics.best($1, $2, $3)`,
+    [kind, counter, entity],
+  )
+  const known = best.filter(({ gained }) => gained !== null)
+  if (known.length === 0) return { id: 'best', title: `No best day of ${name ?? 'the first'} is known` }
+  return listFigure('best', `The best times of ${name ?? 'the first'}`, {
+    columns: ['Best', 'From (UTC)', apiWords(counter), 'How sure'],
+    rows: known.map(({ period, from, gained, quality }) => [period, from, gained, quality.replace('_', ' ')]),
+  })
+}
+
+interface Firsts {
+  readonly chosen: Counter
+  readonly first: Gain
+  readonly frame: Frame
+}
+
+async function firstsFigure(
+  { sql, query }: Visit,
+  { chosen: { kind, counter }, first, frame }: Firsts,
+): Promise<Figure> {
+  const text = query.get('value') ?? ''
+  const value = text === '' ? await roundReached(sql, { kind, counter, entity: first.entity, frame }) : Number(text)
+  if (value === undefined) return { id: 'firsts', title: 'No number is known that was reached' }
+  if (!Number.isFinite(value) || value < 0)
+    throw new Problem('bad-argument', { detail: 'value must be a number', argument: 'value' })
+  const rows = await sql.query<{
+    place: number
+    entity: string
+    name: string | null
+    at: Date | null
+    after: Date | null
+  }>(
+    `select place, entity, name, at, not_before as after from analytics.first_to($1, $2, $3, 10) order by place, name collate "C"`,
+    [kind, counter, value],
+  )
+  if (rows.length === 0)
+    return { id: 'firsts', title: `Nobody was seen reaching ${number(value)} ${apiWords(counter)}` }
+  return listFigure('firsts', `First to ${number(value)} ${apiWords(counter)}: ${rows[0]?.name ?? 'somebody'}`, {
+    columns: ['Place', kind === 'guild' ? 'Guild' : 'Player', 'Seen at (UTC)', 'Not yet at (UTC)'],
+    rows: rows.map((one) => [one.place, nameCell(kind, one), one.at, one.after]),
+    note: 'Without a “not yet”, the first response about it showed the number already.',
+  })
+}
+
+/** The last of 1, 2, 5, 10, 20, 50 and so on that who gained most has reached. */
+async function roundReached(
+  sql: Visit['sql'],
+  {
+    kind,
+    counter,
+    entity,
+    frame,
+  }: { readonly kind: string; readonly counter: string; readonly entity: string; readonly frame: Frame },
+): Promise<number | undefined> {
+  const rows = await sql.query<{ value: number | null }>(
+    `select value from analytics.timeline($1, $2, $3, $4, $5, $5::timestamptz - $4::timestamptz) where value is not null order by at desc limit 1`,
+    [kind, counter, entity, frame.from, frame.to],
+  )
+  const value = rows[0]?.value ?? 0
+  if (value < 1) return undefined
+  const power = 10 ** Math.floor(Math.log10(value))
+  return [5, 2, 1].map((times) => times * power).find((one) => one <= value)
+}
