@@ -1,7 +1,9 @@
+-- A hold that the first response after a gap still shows lasted through it; of one that it does not show, it is unknown who held the
+-- place since the gap began.
 -- A step of a few hours is about as long as a place is held in times of war: every hold is read once then, and counted for the
 -- steps that it lasts. Over longer steps holds outnumber the rows of the result: one lookup per place and step finds the holder.
 create or replace function analytics.guild_territory_count(from_time timestamptz, to_time timestamptz, step interval)
-returns table (at timestamptz, guild_uuid uuid, guild_name text, territories int)
+returns table (at timestamptz, guild_uuid uuid, guild_name text, territories int, at_most int, reason text)
 language sql stable parallel safe set jit = off set enable_sort = off set work_mem = '32MB'
 begin atomic
   with recursive way as (
@@ -9,6 +11,13 @@ begin atomic
   ), moment as materialized (
     select moment.at, moment.nth
       from analytics.cells(from_time, to_time, step, null) with ordinality as moment(at, nth)
+     where moment.at <= (select seen.last_at from analytics.observed() seen)
+  ), gap as materialized (
+    select array_agg(each.began_at + interval '1 microsecond' order by each.ended_at) as begins,
+           array_agg(case when each.began_at >= watch.last_at then 'infinity' else each.ended_at end order by each.ended_at) as ends
+      from analytics.unobserved('territories', from_time, to_time) each
+     cross join analytics.watch('territories') watch
+     where each.missed >= 3 or each.missed = 0
   ), instants as materialized (
     select array_agg(moment.at order by moment.nth) as all_of_them,
            array_agg(moment.at + interval '1 microsecond' order by moment.nth) as all_over
@@ -34,19 +43,29 @@ begin atomic
       join game.territory_hold later
         on later.guild_uuid = holder.guild_uuid and later.valid_from > from_time and later.valid_from < to_time
   ), lasting as (
-    -- From the first step that is not before its beginning to the last one before its end.
+    -- From the first step that is not before its beginning to the last one before its end, and to the last one at which it is known.
     select held.guild_uuid, held.guild_name, width_bucket(held.valid_from, instants.all_over) + 1 as first,
-           width_bucket(held.valid_until, instants.all_over) as last
-      from held cross join instants
+           width_bucket(held.valid_until, instants.all_over) as last,
+           width_bucket(coalesce(least(held.valid_until,
+                                       gap.begins[width_bucket(least(held.valid_until - interval '1 microsecond', timestamptz '9999-12-31Z'),
+                                                               gap.ends) + 1]), held.valid_until), instants.all_over) as known
+      from held cross join instants cross join gap
     offset 0
   ), counted as (
-    select generate_series(lasting.first, lasting.last) as nth, lasting.guild_uuid, lasting.guild_name
-      from lasting where lasting.first <= lasting.last
+    select generate_series(lasting.first, lasting.known) as nth, lasting.guild_uuid, lasting.guild_name
+      from lasting where lasting.first <= lasting.known
      union all
-    select moment.nth::int, hold.guild_uuid, hold.guild_name
+    select generate_series(greatest(lasting.first, lasting.known + 1), lasting.last), null, null
+      from lasting where lasting.known < lasting.last and lasting.first <= lasting.last
+     union all
+    select moment.nth::int, case when hold.is_known then hold.guild_uuid end, case when hold.is_known then hold.guild_name end
       from moment
+     cross join gap
      cross join analytics.territory_held place
-     cross join lateral (select * from game.territory_hold one
+     cross join lateral (select one.*,
+                                coalesce(moment.at < gap.begins[width_bucket(least(one.valid_until - interval '1 microsecond',
+                                                                                   timestamptz '9999-12-31Z'), gap.ends) + 1], true) as is_known
+                           from game.territory_hold one
                           where one.territory = place.territory and one.valid_from <= moment.at
                           order by one.valid_from desc limit 1) hold
      where not (select way.is_short from way) and moment.at < hold.valid_until and hold.guild_uuid is not null
@@ -63,9 +82,13 @@ begin atomic
                      where hold.guild_uuid = summed.guild_uuid and hold.valid_from <= instants.all_of_them[summed.nth]
                        and hold.valid_until > instants.all_of_them[summed.nth]
                      order by hold.valid_from desc limit 1) end collate "C",
-         summed.territories
+         summed.territories,
+         coalesce(summed.territories + case when summed.guild_uuid is not null
+                    then sum(summed.territories) filter (where summed.guild_uuid is null) over (partition by summed.nth) end,
+                  summed.territories)::int,
+         case when summed.guild_uuid is null then 'not observed' end
     from summed cross join instants
    order by 1, 4 desc, 3;
 end;
 comment on function analytics.guild_territory_count(timestamptz, timestamptz, interval) is
-'How many territories each guild held at every step of [from_time, to_time).';
+'How many territories each guild held at every step of [from_time, to_time) that is not after now. Where no response came for long, some places may have had another holder than before: they count for no guild, are counted in a row of their own with the reason not observed, and make at_most larger than territories.';
