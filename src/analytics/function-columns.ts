@@ -31,7 +31,9 @@ const meanings: Readonly<Record<string, string>> = {
     'not observed: no response is of that time, and the next one shows another hold, or there is none; NULL: it is known.',
   'map_at.reason':
     'not observed: no response is of that time, and the next one shows another hold, or there is none; NULL: it is known.',
-  territories: 'How many territories it held.',
+  territories: 'How many territories it held, or of how many it is not known who did.',
+  'guild_territory_count.reason': 'not observed: who held so many territories then is not known; NULL: it is.',
+  'territory_storage.reason': 'not observed: no response is of that time; NULL: it is known.',
   attacker_uuid: 'The guild that took.',
   attacker: 'Its latest name.',
   defender_uuid: 'The guild that lost; NULL where there was no owner.',

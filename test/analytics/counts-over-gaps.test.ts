@@ -51,3 +51,31 @@ test.each([1, 2])('territories count for a guild as far as the map knows who hel
   }
   expect(unknown).toBeGreaterThan(10)
 })
+
+test('what a territory stores and how it stands is unknown where nobody watched', async () => {
+  await expectEvery(world.db, { resource: 'territories', everySeconds: 3600, setBy: 'sync', at: new Date(0) })
+  const oak = (stored: number, treasury: string) =>
+    place('a', '01:00', { resources: [{ type: 'ORE', generation: 60, stored, limit: 100 }], treasury, defences: 'LOW' })
+  await world.sync(territories, { Oak: oak(10, 'LOW') }, '02:00')
+  await world.sync(territories, { Oak: oak(10, 'LOW') }, '03:00')
+  await world.sync(territories, { Oak: oak(40, 'HIGH') }, '12:00')
+  const at = (time: string) => new Date(instantOf(time))
+  const storage = await world.rows(
+    `select at, stored, reason from analytics.territory_storage('Oak', '${at('02:00').toISOString()}', '${at('14:00').toISOString()}', interval '3 hours')`,
+  )
+  expect(storage).toEqual([
+    ['02:00', 10, null],
+    ['05:00', null, 'not observed'],
+    ['08:00', null, 'not observed'],
+    ['11:00', null, 'not observed'],
+  ])
+  expect(
+    await world.rows(
+      `select valid_from, valid_until, treasury, confirmed_until
+         from analytics.territory_standing('Oak', '${at('02:00').toISOString()}', '${at('14:00').toISOString()}')`,
+    ),
+  ).toEqual([
+    ['02:00', '12:00', 'LOW', '03:00'],
+    ['12:00', null, 'HIGH', '12:00'],
+  ])
+})

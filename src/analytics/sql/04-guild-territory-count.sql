@@ -13,11 +13,7 @@ begin atomic
       from analytics.cells(from_time, to_time, step, null) with ordinality as moment(at, nth)
      where moment.at <= (select seen.last_at from analytics.observed() seen)
   ), gap as materialized (
-    select array_agg(each.began_at + interval '1 microsecond' order by each.ended_at) as begins,
-           array_agg(case when each.began_at >= watch.last_at then 'infinity' else each.ended_at end order by each.ended_at) as ends
-      from analytics.unobserved('territories', from_time, to_time) each
-     cross join analytics.watch('territories') watch
-     where each.missed >= 3 or each.missed = 0
+    select gaps.begins, gaps.ends from analytics.territory_gaps(from_time, to_time) gaps
   ), instants as materialized (
     select array_agg(moment.at order by moment.nth) as all_of_them,
            array_agg(moment.at + interval '1 microsecond' order by moment.nth) as all_over

@@ -1,6 +1,6 @@
 -- What one territory stored and produced, and how it stood, under any holder.
 create or replace function analytics.territory_storage(territory text, from_time timestamptz, to_time timestamptz, step interval)
-returns table (at timestamptz, resource text, stored bigint, storage_limit bigint, generation bigint)
+returns table (at timestamptz, resource text, stored bigint, storage_limit bigint, generation bigint, reason text)
 language sql stable parallel safe set jit = off
 begin atomic
   with recursive kept (resource) as (
@@ -13,26 +13,36 @@ begin atomic
                and sample.observed_at < to_time
              order by sample.resource limit 1)
       from kept where kept.resource is not null
+  ), gap as materialized (
+    select gaps.begins, gaps.ends from analytics.territory_gaps(from_time, to_time) gaps
+  ), moment as materialized (
+    select cell.at, coalesce(cell.at >= gap.begins[width_bucket(cell.at, gap.ends) + 1], false) as is_unwatched
+      from analytics.cells(from_time, to_time, step, null) as cell(at) cross join gap
+     where cell.at <= (select seen.last_at from analytics.observed() seen)
   )
-  select moment.at, kept.resource, latest.stored, latest.storage_limit, latest.generation
+  select moment.at, kept.resource, case when not moment.is_unwatched then latest.stored end,
+         case when not moment.is_unwatched then latest.storage_limit end,
+         case when not moment.is_unwatched then latest.generation end,
+         case when moment.is_unwatched then 'not observed' end
     from kept
-   cross join analytics.cells(from_time, to_time, step, null) as moment(at)
+   cross join moment
     -- A sample is a change: the latest one holds until the next.
    cross join lateral (select * from game.territory_resource one
                         where one.territory = territory_storage.territory and one.resource = kept.resource
                           and one.observed_at <= moment.at
                         order by one.observed_at desc limit 1) latest
-   where kept.resource is not null
+   where kept.resource is not null and analytics.checked_step(step) is not null
    order by moment.at, kept.resource collate "C";
 end;
 comment on function analytics.territory_storage(text, timestamptz, timestamptz, interval) is
-'What a territory stored and produced at every step of [from_time, to_time), by the latest response before it. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step.';
+'What a territory stored and produced at every step of [from_time, to_time), by the latest response before it; NULL, with the reason not observed, where none came for long, and no row after now. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step.';
 
 create or replace function analytics.territory_standing(territory text, from_time timestamptz, to_time timestamptz)
-returns table (valid_from timestamptz, valid_until timestamptz, is_hq boolean, treasury text, defences text)
+returns table (valid_from timestamptz, valid_until timestamptz, is_hq boolean, treasury text, defences text, confirmed_until timestamptz)
 language sql stable parallel safe set jit = off
 begin atomic
-  select version.valid_from, nullif(version.valid_until, 'infinity'), version.is_hq, version.treasury, version.defences
+  select version.valid_from, nullif(version.valid_until, 'infinity'), version.is_hq, version.treasury, version.defences,
+         analytics.territory_confirmed_until(version.valid_from, version.valid_until)
     from game.territory version
    where version.territory = territory_standing.territory and version.valid_from < to_time and version.valid_until > from_time
      -- Versions do not overlap: the last that began before is the first that lasts into the time.
@@ -42,4 +52,4 @@ begin atomic
    order by version.valid_from;
 end;
 comment on function analytics.territory_standing(text, timestamptz, timestamptz) is
-'Treasury, defences and headquarters of a territory at some instant of [from_time, to_time), a row whenever one changed. Arguments: territory, its exact name; from_time; to_time.';
+'Treasury, defences and headquarters of a territory at some instant of [from_time, to_time), a row whenever one changed. confirmed_until: the last response that showed it; it is not known of the time after that. Arguments: territory, its exact name; from_time; to_time.';

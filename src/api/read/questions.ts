@@ -229,11 +229,11 @@ interface GuildTerritoryCountColumns {
   readonly guild_uuid: string
   /** The guild's name then. */
   readonly guild_name: string
-  /** How many territories it held. */
+  /** How many territories it held, or of how many it is not known who did. */
   readonly territories: number
   /** The most that it can be, where that can be known. */
   readonly at_most: number
-  /** Why a number is NULL or too small; NULL when none is. */
+  /** not observed: who held so many territories then is not known; NULL: it is. */
   readonly reason: string
 }
 export type GuildTerritoryCountArguments = Given<Arguments, 'step', 'from_time' | 'to_time', GuildTerritoryCountColumns>
@@ -294,6 +294,8 @@ interface TerritoryStorageColumns {
   readonly storage_limit: number
   /** What is produced in an hour; emeralds or pieces. */
   readonly generation: number
+  /** not observed: no response is of that time; NULL: it is known. */
+  readonly reason: string
 }
 export type TerritoryStorageArguments = Given<
   Arguments,
@@ -314,6 +316,8 @@ interface TerritoryStandingColumns {
   readonly treasury: string
   /** VERY_LOW .. VERY_HIGH. */
   readonly defences: string
+  /** The last response that showed it so, UTC. */
+  readonly confirmed_until: Instant
 }
 export type TerritoryStandingArguments = Given<
   Arguments,
@@ -1406,9 +1410,9 @@ export interface Questions {
   readonly seasonRating: Ask<SeasonRatingArguments, SeasonRatingRow>
   /** What was stored and produced in the territories of a guild while it held them in [from_time, to_time), a row whenever a value changed. Per hour; emeralds or pieces. */
   readonly territoryEconomy: Ask<TerritoryEconomyArguments, TerritoryEconomyRow>
-  /** What a territory stored and produced at every step of [from_time, to_time), by the latest response before it. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step. */
+  /** What a territory stored and produced at every step of [from_time, to_time), by the latest response before it; NULL, with the reason not observed, where none came for long, and no row after now. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step. */
   readonly territoryStorage: Ask<TerritoryStorageArguments, TerritoryStorageRow>
-  /** Treasury, defences and headquarters of a territory at some instant of [from_time, to_time), a row whenever one changed. Arguments: territory, its exact name; from_time; to_time. */
+  /** Treasury, defences and headquarters of a territory at some instant of [from_time, to_time), a row whenever one changed. confirmed_until: the last response that showed it; it is not known of the time after that. Arguments: territory, its exact name; from_time; to_time. */
   readonly territoryStanding: Ask<TerritoryStandingArguments, TerritoryStandingRow>
   /** Who of a guild's members at an instant was active (seen in the last seven days), inactive, or cannot be known, with the reason. last_seen is the end of the last time online in the responses, or the last login in the API; of time before the retention of the ledger, on the same day. */
   readonly memberActivity: Ask<MemberActivityArguments, MemberActivityRow>
