@@ -7,6 +7,7 @@ import { items } from '../../src/resources/items/index.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
+import { readStates } from '../../src/sync/overview/recent-runs.ts'
 import { retractResource } from '../../src/sync/retract/retract.ts'
 import { findSource, forgetSource } from '../../src/sync/retract/sources.ts'
 import { effort } from '../support/effort.ts'
@@ -148,5 +149,30 @@ describe('an import that is retracted', () => {
       if (lines.flat().length > 0) found.push([table, ...lines])
     }
     expect(found).toEqual([])
+  })
+})
+
+describe('a response that was retracted and is loaded again', () => {
+  const world = worldOf('server')
+
+  test('is the latest of its resource, although both runs have one time', async () => {
+    const period = { from: new Date(instantOf('10:00')), to: new Date(instantOf('10:01')) }
+    const records = [material('Ash', 1), material('Fir', 1)]
+    await world.sync(items, records, '09:00')
+    await world.sync(items, records, '10:00')
+    await world.db.transaction((sql) => retractResource(sql, items, period))
+    expect(await world.rows(`select last_status from analytics.freshness where resource = 'items'`)).toEqual([
+      ['rejected'],
+    ])
+    await world.sync(items, records, '10:00')
+    expect(await world.rows('select status, started_at from sync.run order by started_at, status')).toEqual([
+      ['ok', '09:00'],
+      ['rejected', '10:00'],
+      ['unchanged', '10:00'],
+    ])
+    expect(await world.rows(`select last_status from analytics.freshness where resource = 'items'`)).toEqual([
+      ['unchanged'],
+    ])
+    expect((await readStates(world.db, ['items']))[0]?.status).toBe('unchanged')
   })
 })

@@ -19,7 +19,7 @@ select every.resource, seen.observed_at as last_observed_at, changed.observed_at
        seen.received_at as last_received_at
   from every
   left join lateral (select run.status from sync.run where run.resource = every.resource
-                      order by run.started_at desc nulls last limit 1) latest on true
+                      order by run.started_at desc nulls last, run.status = 'rejected' limit 1) latest on true
   left join lateral (
     select max(accepted.observed_at) as observed_at, max(accepted.received_at) as received_at
       from ((select run.observed_at, run.finished_at as received_at from sync.run

@@ -25,7 +25,7 @@ export async function readStates(sql: Sql, resources: readonly string[]): Promis
             coalesce(latest.quarantined, 0) as quarantined, coalesce(latest.error, latest.reason) as error
        from unnest($1::text[]) with ordinality as wanted(name, position)
        left join lateral (select * from sync.run where run.resource = wanted.name
-                           order by run.started_at desc nulls last limit 1) latest on true
+                           order by run.started_at desc nulls last, run.status = 'rejected' limit 1) latest on true
        left join lateral (select * from sync.run where run.resource = wanted.name
                              and run.status in ('ok', 'unchanged', 'partial')
                            order by run.observed_at desc nulls last limit 1) accepted on true
