@@ -15,6 +15,13 @@ const parts = new Set(
     'counter_border',
     'counter_unsent',
     'counter_rises',
+    'counter_source',
+    'counter_series',
+    'counter_risen',
+    'counter_covered',
+    'counter_cells',
+    'counter_most',
+    'counter_first',
   ),
 )
 

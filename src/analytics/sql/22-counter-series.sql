@@ -1,100 +1,63 @@
--- The numbers of one counter over time, of a kind of things that are counted. What players hide is left out by the views that are read.
--- Each is planned by itself, and only where it is called: that is what the setting is for.
-create or replace function analytics.guild_series(owner uuid, counter text, from_time timestamptz, to_time timestamptz)
-returns table (observed_at timestamptz, value double precision)
-language sql stable parallel safe set jit = off
+-- Where the numbers of a counter are: all who may have it, and the samples of one of them, as parts of the statements below, so that each is
+-- planned for one kind and one period. What players hide is left out by the views that are read. In them, $1 is the counter, $2 and $3 the
+-- period; each.owner and each.part are whose samples.
+create or replace function analytics.counter_source(kind text, counter text)
+returns table (entities text, samples text, stay text)
+language sql stable parallel safe
 begin atomic
-  select kept.observed_at,
-         case counter when 'level' then kept.level when 'xp_percent' then kept.xp_percent when 'territories' then kept.territories
-                      when 'wars' then kept.wars when 'raids' then kept.raids when 'members' then kept.members when 'online' then kept.online
-                      when 'online_listed' then kept.online_listed when 'hidden' then kept.hidden end
-    from ((select one.* from game.guild_sample one where one.guild_uuid = owner and one.observed_at <= from_time
-            order by one.observed_at desc limit 1)
-           union all
-          select one.* from game.guild_sample one where one.guild_uuid = owner and one.observed_at > from_time and one.observed_at <= to_time) kept
-   where not starts_with(counter, 'seasonRanks.')
-   union all
-  select rated.observed_at, rated.rating from game.guild_season rated
-   where rated.guild_uuid = owner and rated.observed_at <= to_time
-     and rated.season = case when counter ~ '^seasonRanks\.\d{1,6}\.rating$' then split_part(counter, '.', 2)::int end;
+  select source.entities, source.samples,
+         case when kind = 'member' and counter = 'contributed' then 'and one.observed_at >= each.begins and one.observed_at < each.ends' else '' end
+    from (values
+      ('guild', 'select distinct one.guild_uuid as owner, null::uuid as part, null::timestamptz as joined,
+                        timestamptz ''-infinity'' as begins, timestamptz ''infinity'' as ends from game.guild one',
+       case when counter ~ '^seasonRanks\.\d{1,6}\.rating$'
+            then format('select rated.observed_at, rated.rating::double precision as value from game.guild_season rated
+                          where rated.guild_uuid = each.owner and rated.season = %s', split_part(counter, '.', 2)::int)
+            when exists (select from pg_catalog.pg_attribute number
+                          where number.attrelid = 'game.guild_sample'::regclass and number.attnum > 0 and number.attname = counter
+                            and number.atttypid in ('int4'::regtype, 'int8'::regtype, 'float4'::regtype, 'float8'::regtype))
+            then format('select own.observed_at, own.%I::double precision as value from game.guild_sample own
+                          where own.guild_uuid = each.owner', counter)
+            else 'select null::timestamptz as observed_at, null::double precision as value where false' end),
+      -- What was contributed begins at 0 with each stay.
+      ('member', format('select one.guild_uuid as owner, one.player_uuid as part, %s as joined, min(one.valid_from) as begins, max(one.valid_until) as ends
+                           from game.guild_member one group by 1, 2, 3 having max(one.valid_until) > $2 and min(one.valid_from) <= $3',
+                        case when counter = 'contributed' then 'one.joined' else 'null::timestamptz' end),
+       'select own.observed_at, own.value from analytics.member_counter_sample own
+         where own.guild_uuid = each.owner and own.counter = $1 and own.player_uuid = each.part'),
+      ('player', 'select distinct one.player_uuid as owner, null::uuid as part, null::timestamptz as joined,
+                         timestamptz ''-infinity'' as begins, timestamptz ''infinity'' as ends from game.player one',
+       'select own.observed_at, own.value from analytics.player_counter_sample own where own.player_uuid = each.owner and own.counter = $1'),
+      ('character', null,
+       'select own.observed_at, own.value from analytics.character_counter_sample own
+         where own.player_uuid = each.owner and own.character_uuid = each.part and own.counter = $1'),
+      ('profession', null,
+       format('select own.observed_at, own.%I::double precision as value from analytics.character_profession_sample own
+                where own.player_uuid = each.owner and own.character_uuid = each.part and own.profession = replace($1, ''.xpPercent'', '''')',
+              case when counter like '%.xpPercent' then 'xp_percent' else 'level' end))) as given(kind, entities, samples)
+   cross join lateral (
+     select coalesce(given.entities,
+                     'select distinct one.player_uuid as owner, one.character_uuid as part, null::timestamptz as joined,
+                             timestamptz ''-infinity'' as begins, timestamptz ''infinity'' as ends from game.player_character one') as entities,
+            given.samples) source
+   where given.kind = counter_source.kind;
 end;
-comment on function analytics.guild_series(uuid, text, timestamptz, timestamptz) is
-'The numbers of a guild in (from_time, to_time], and the last one before. NULL: the API did not send it. Arguments: owner, the guild; counter, a column of game.guild_sample or seasonRanks.<season>.rating; from_time; to_time.';
-
-create or replace function analytics.player_series(owner uuid, counter text, from_time timestamptz, to_time timestamptz)
-returns table (observed_at timestamptz, value double precision)
-language sql stable parallel safe set jit = off
-begin atomic
-  (select one.observed_at, one.value from analytics.player_counter_sample one
-    where one.player_uuid = owner and one.counter = player_series.counter and one.observed_at <= from_time
-    order by one.observed_at desc limit 1)
-   union all
-  select one.observed_at, one.value from analytics.player_counter_sample one
-   where one.player_uuid = owner and one.counter = player_series.counter and one.observed_at > from_time and one.observed_at <= to_time;
-end;
-comment on function analytics.player_series(uuid, text, timestamptz, timestamptz) is
-'A counter of a player in (from_time, to_time], and the last one before. Arguments: owner, the player; counter, by its path in the record; from_time; to_time.';
-
-create or replace function analytics.character_series(owner uuid, part uuid, counter text, from_time timestamptz, to_time timestamptz)
-returns table (observed_at timestamptz, value double precision)
-language sql stable parallel safe set jit = off
-begin atomic
-  (select one.observed_at, one.value from analytics.character_counter_sample one
-    where one.player_uuid = owner and one.character_uuid = part and one.counter = character_series.counter and one.observed_at <= from_time
-    order by one.observed_at desc limit 1)
-   union all
-  select one.observed_at, one.value from analytics.character_counter_sample one
-   where one.player_uuid = owner and one.character_uuid = part and one.counter = character_series.counter
-     and one.observed_at > from_time and one.observed_at <= to_time;
-end;
-comment on function analytics.character_series(uuid, uuid, text, timestamptz, timestamptz) is
-'A counter of a character in (from_time, to_time], and the last one before. Arguments: owner, the player; part, the character; counter, by its path in the record; from_time; to_time.';
-
-create or replace function analytics.profession_series(owner uuid, part uuid, counter text, from_time timestamptz, to_time timestamptz)
-returns table (observed_at timestamptz, value double precision)
-language sql stable parallel safe set jit = off
-begin atomic
-  select kept.observed_at, case when counter like '%.xpPercent' then kept.xp_percent else kept.level end
-    from ((select one.* from analytics.character_profession_sample one
-            where one.player_uuid = owner and one.character_uuid = part and one.profession = replace(counter, '.xpPercent', '')
-              and one.observed_at <= from_time
-            order by one.observed_at desc limit 1)
-           union all
-          select one.* from analytics.character_profession_sample one
-           where one.player_uuid = owner and one.character_uuid = part and one.profession = replace(counter, '.xpPercent', '')
-             and one.observed_at > from_time and one.observed_at <= to_time) kept;
-end;
-comment on function analytics.profession_series(uuid, uuid, text, timestamptz, timestamptz) is
-'The level of a character in a profession in (from_time, to_time], and the last one before. Arguments: owner, the player; part, the character; counter, the profession, or with .xpPercent the way to its next level; from_time; to_time.';
-
-create or replace function analytics.member_series(owner uuid, part uuid, counter text, from_time timestamptz, to_time timestamptz)
-returns table (observed_at timestamptz, value double precision)
-language sql stable parallel safe set jit = off
-begin atomic
-  (select one.observed_at, one.value from analytics.member_counter_sample one
-    where one.guild_uuid = owner and one.counter = member_series.counter and one.player_uuid = part and one.observed_at <= from_time
-    order by one.observed_at desc limit 1)
-   union all
-  select one.observed_at, one.value from analytics.member_counter_sample one
-   where one.guild_uuid = owner and one.counter = member_series.counter and one.player_uuid = part
-     and one.observed_at > from_time and one.observed_at <= to_time;
-end;
-comment on function analytics.member_series(uuid, uuid, text, timestamptz, timestamptz) is
-'A counter of a member of a guild in (from_time, to_time], and the last one before. Arguments: owner, the guild; part, the player; counter, by its path in the record; from_time; to_time.';
+comment on function analytics.counter_source(text, text) is
+'Where the numbers of a counter are, as parts of statements: entities, who may have it; samples, those of one of them; stay, which of these belong to a stay of a member. Arguments: kind, such as guild; counter.';
 
 create or replace function analytics.counter_series(kind text, owner uuid, part uuid, counter text, from_time timestamptz, to_time timestamptz)
 returns table (observed_at timestamptz, value double precision)
-language sql stable parallel safe
-begin atomic
-  select one.observed_at, one.value from analytics.guild_series(owner, counter, from_time, to_time) one where kind = 'guild'
-   union all
-  select one.observed_at, one.value from analytics.member_series(owner, part, counter, from_time, to_time) one where kind = 'member'
-   union all
-  select one.observed_at, one.value from analytics.player_series(owner, counter, from_time, to_time) one where kind = 'player'
-   union all
-  select one.observed_at, one.value from analytics.character_series(owner, part, counter, from_time, to_time) one where kind = 'character'
-   union all
-  select one.observed_at, one.value from analytics.profession_series(owner, part, counter, from_time, to_time) one where kind = 'profession';
-end;
+language plpgsql stable parallel safe as $$
+begin
+  return query execute format('
+    select known.observed_at, known.value
+      from (select $4::uuid as owner, $5::uuid as part) each
+     cross join lateral ((select before.observed_at, before.value from (%1$s) before where before.observed_at <= $2
+                           order by before.observed_at desc limit 1)
+                          union all
+                         select within.observed_at, within.value from (%1$s) within where within.observed_at > $2 and within.observed_at <= $3) known',
+    (select source.samples from analytics.counter_source(kind, counter) source)) using counter, from_time, to_time, owner, part;
+end
+$$;
 comment on function analytics.counter_series(text, uuid, uuid, text, timestamptz, timestamptz) is
-'The numbers of one counter in (from_time, to_time], and the last one before; NULL: it was not sent from then on. Arguments: kind, such as guild; owner, the guild or player; part, the character; counter; from_time; to_time.';
+'The numbers of one counter in (from_time, to_time], and the last one before; NULL: it was not sent from then on. Arguments: kind, such as guild; owner, the guild or player; part, the player of a guild or the character; counter; from_time; to_time.';

@@ -59,10 +59,10 @@ begin atomic
      cross join about cross join unsent
      cross join lateral analytics.counter_border(about.resource, about.key, about.sample_table, unsent.at, moment.at) near
   ), known as materialized (
-    select array_agg(one.observed_at order by one.observed_at) as times, array_agg(one.value order by one.observed_at) as numbers,
+    select array_agg(one.observed_at) as times, array_agg(one.value) as numbers,
            coalesce(bool_or(one.value < one.previous), false) and not (select about.is_level from about) as is_uneven
       from (select series.observed_at, series.value, lag(series.value) over (order by series.observed_at) as previous
-              from series where series.value is not null) one
+              from series where series.value is not null order by series.observed_at) one
   ), reached as materialized (
     -- What came together until each number: of a counter that never fell, and of one that goes up and down, that is the number.
     select known.times, known.numbers, coalesce(counted.gained, known.numbers) as gained, counted.resets, counted.clamped
@@ -74,7 +74,8 @@ begin atomic
                        count(*) filter (where risen.quality = 'reset') over in_time as resets,
                        count(*) filter (where risen.quality = 'clamped') over in_time as clamped
                   from analytics.counter_rises(known.times, known.numbers, null, false) risen
-                window in_time as (order by risen.observed_at)) one) counted on known.is_uneven
+                 where known.is_uneven
+                window in_time as (order by risen.observed_at)) one) counted on true
   ), total as materialized (
     select moment.at, reached.numbers[place.nth] as value, reached.gained[greatest(place.nth, 1)] as gained,
            coalesce(reached.resets[place.nth], 0) as resets, coalesce(reached.clamped[place.nth], 0) as clamped
@@ -135,26 +136,27 @@ begin atomic
   with cell as materialized (
     select given.nth, given.begins, given.ends from unnest(begins, ends) with ordinality as given(begins, ends, nth)
   ), response as materialized (
-    select one.observed_at, not coalesce(unsent @> one.observed_at, false) as is_sent,
-           extract(epoch from one.observed_at - lag(one.observed_at) over (order by one.observed_at))::double precision as seconds
-      from analytics.counter_kind() about
-     cross join (select min(cell.begins) as begins, max(cell.ends) as ends from cell) asked
-      join sync.observation one on one.resource = about.resource and one.key = owner::text and one.status in ('ok', 'unchanged', 'partial')
-       and one.observed_at >= asked.begins - interval '6 hours' and one.observed_at <= asked.ends + interval '6 hours'
-     where about.kind = counter_covered.kind
+    select own.observed_at, own.is_sent, own.is_sent and lag(own.is_sent) over in_time as is_between,
+           extract(epoch from own.observed_at - lag(own.observed_at) over in_time)::double precision as seconds
+      from (select one.observed_at, not coalesce(unsent @> one.observed_at, false) as is_sent
+              from analytics.counter_kind() about
+             cross join (select min(cell.begins) as begins, max(cell.ends) as ends from cell) asked
+              join sync.observation one on one.resource = about.resource and one.key = owner::text and one.status in ('ok', 'unchanged', 'partial')
+               and one.observed_at >= asked.begins - interval '6 hours' and one.observed_at <= asked.ends + interval '6 hours'
+             where about.kind = counter_covered.kind) own
+    window in_time as (order by own.observed_at)
   ), usual as materialized (
     -- As close as borders must be.
     select greatest(300, least(21600, coalesce(2 * percentile_disc(0.5) within group (order by response.seconds)
                                                    filter (where response.seconds > 0), 3600))) as seconds from response
   ), watched as materialized (
-    -- The seconds that were watched until each response, and from when on it is of use.
-    select array_agg(one.observed_at order by one.observed_at) as times, array_agg(one.seconds order by one.observed_at) as seconds,
-           array_agg(one.is_sent order by one.observed_at) as sent, greatest(now(), max(one.observed_at)) as until, (select usual.seconds from usual) as usual
+    -- The seconds that were watched until each response.
+    select array_agg(one.observed_at) as times, array_agg(one.seconds) as seconds, array_agg(one.is_sent) as sent,
+           greatest(now(), max(one.observed_at)) as until, (select usual.seconds from usual) as usual
       from (select response.observed_at, response.is_sent,
-                   sum(case when response.seconds <= usual.seconds and response.is_sent and response.was_sent then response.seconds else 0 end)
+                   sum(case when response.is_between and response.seconds <= (select usual.seconds from usual) then response.seconds else 0 end)
                      over (order by response.observed_at rows unbounded preceding) as seconds
-              from (select response.*, lag(response.is_sent) over (order by response.observed_at) as was_sent from response) response
-             cross join usual) one
+              from response order by response.observed_at) one
   ), covered as (
     select cell.nth, moment.is_end, moment.at,
            coalesce(watched.seconds[place.nth], 0)

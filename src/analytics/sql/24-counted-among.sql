@@ -1,162 +1,88 @@
--- Of all of a kind, the most that a counter can have risen by: all that it rose, whatever it fell. One index range for each.
-create or replace function analytics.guild_most(counter text, from_time timestamptz, to_time timestamptz)
-returns table (owner uuid, part uuid, most double precision)
-language sql stable parallel safe set jit = off
-begin atomic
-  select each.guild_uuid, null::uuid, risen.most
-    from (select distinct one.guild_uuid from game.guild one) each
-   cross join lateral (
-     select sum(greatest(0, run.value - run.previous)) as most
-       from (select known.value, lag(known.value) over (order by known.observed_at) as previous
-               from analytics.guild_series(each.guild_uuid, counter, from_time, to_time) known where known.value is not null) run) risen
-   where risen.most > 0;
-end;
-comment on function analytics.guild_most(text, timestamptz, timestamptz) is
-'Of each guild whose counter rose in (from_time, to_time] all that it rose by: no rise is more. Arguments: counter; from_time; to_time.';
-
-create or replace function analytics.member_most(counter text, from_time timestamptz, to_time timestamptz)
-returns table (owner uuid, part uuid, most double precision)
-language sql stable parallel safe set jit = off
-begin atomic
-  select each.guild_uuid, each.player_uuid, risen.most
-    from (select distinct one.guild_uuid, one.player_uuid from game.guild_member one) each
-   cross join lateral (
-     -- What was contributed begins at 0 with each stay.
-     select sum(case when run.value < run.previous or run.previous is null then case when counter = 'contributed' then run.value else 0 end
-                     else run.value - run.previous end) filter (where not run.is_before) as most
-       from (select known.value, lag(known.value) over (order by known.observed_at) as previous, known.observed_at <= from_time as is_before
-               from ((select one.observed_at, one.value from game.member_counter one
-                       where one.guild_uuid = each.guild_uuid and one.counter = member_most.counter and one.player_uuid = each.player_uuid
-                         and one.value is not null and one.observed_at <= from_time
-                       order by one.observed_at desc limit 1)
-                      union all
-                     select one.observed_at, one.value from game.member_counter one
-                      where one.guild_uuid = each.guild_uuid and one.counter = member_most.counter and one.player_uuid = each.player_uuid
-                        and one.value is not null and one.observed_at > from_time and one.observed_at <= to_time) known) run) risen
-   where risen.most > 0;
-end;
-comment on function analytics.member_most(text, timestamptz, timestamptz) is
-'Of each member whose counter rose in (from_time, to_time] all that it rose by: no rise is more. Arguments: counter; from_time; to_time.';
-
-create or replace function analytics.player_most(counter text, from_time timestamptz, to_time timestamptz)
-returns table (owner uuid, part uuid, most double precision)
-language sql stable parallel safe set jit = off
-begin atomic
-  select each.player_uuid, null::uuid, risen.most
-    from (select distinct one.player_uuid from game.player one) each
-   cross join lateral (
-     select sum(greatest(0, run.value - run.previous)) as most
-       from (select known.value, lag(known.value) over (order by known.observed_at) as previous
-               from ((select one.observed_at, one.value from analytics.player_counter_sample one
-                       where one.player_uuid = each.player_uuid and one.counter = player_most.counter and one.observed_at <= from_time
-                       order by one.observed_at desc limit 1)
-                      union all
-                     select one.observed_at, one.value from analytics.player_counter_sample one
-                      where one.player_uuid = each.player_uuid and one.counter = player_most.counter
-                        and one.observed_at > from_time and one.observed_at <= to_time) known) run) risen
-   where risen.most > 0;
-end;
-comment on function analytics.player_most(text, timestamptz, timestamptz) is
-'Of each player whose counter rose in (from_time, to_time] all that it rose by: no rise is more. Arguments: counter; from_time; to_time.';
-
-create or replace function analytics.character_most(counter text, from_time timestamptz, to_time timestamptz)
-returns table (owner uuid, part uuid, most double precision)
-language sql stable parallel safe set jit = off
-begin atomic
-  select each.player_uuid, each.character_uuid, risen.most
-    from (select distinct one.player_uuid, one.character_uuid from game.player_character one) each
-   cross join lateral (
-     select sum(greatest(0, run.value - run.previous)) as most
-       from (select known.value, lag(known.value) over (order by known.observed_at) as previous
-               from ((select one.observed_at, one.value from analytics.character_counter_sample one
-                       where one.player_uuid = each.player_uuid and one.character_uuid = each.character_uuid
-                         and one.counter = character_most.counter and one.observed_at <= from_time
-                       order by one.observed_at desc limit 1)
-                      union all
-                     select one.observed_at, one.value from analytics.character_counter_sample one
-                      where one.player_uuid = each.player_uuid and one.character_uuid = each.character_uuid
-                        and one.counter = character_most.counter and one.observed_at > from_time and one.observed_at <= to_time) known) run) risen
-   where risen.most > 0;
-end;
-comment on function analytics.character_most(text, timestamptz, timestamptz) is
-'Of each character whose counter rose in (from_time, to_time] all that it rose by: no rise is more. Arguments: counter; from_time; to_time.';
-
-create or replace function analytics.profession_most(counter text, from_time timestamptz, to_time timestamptz)
-returns table (owner uuid, part uuid, most double precision)
-language sql stable parallel safe set jit = off
-begin atomic
-  select each.player_uuid, each.character_uuid, risen.most
-    from (select distinct one.player_uuid, one.character_uuid from game.player_character one) each
-   cross join lateral (
-     select sum(greatest(0, run.value - run.previous)) as most
-       from (select known.value, lag(known.value) over (order by known.observed_at) as previous
-               from analytics.profession_series(each.player_uuid, each.character_uuid, counter, from_time, to_time) known
-              where known.value is not null) run) risen
-   where risen.most > 0;
-end;
-comment on function analytics.profession_most(text, timestamptz, timestamptz) is
-'Of each character whose level in a profession rose in (from_time, to_time] all that it rose by: no rise is more. Arguments: counter; from_time; to_time.';
-
+-- Of all of a kind, how much a counter can have risen, by what it was at some instants: a few index entries for each, however many samples there
+-- are. About 10,000 numbers are looked up, two for each where there are more of a kind.
 create or replace function analytics.counter_most(kind text, counter text, from_time timestamptz, to_time timestamptz)
 returns table (owner uuid, part uuid, most double precision)
-language sql stable parallel safe
-begin atomic
-  select one.owner, one.part, one.most from analytics.guild_most(counter, from_time, to_time) one where kind = 'guild'
-   union all
-  select one.owner, one.part, one.most from analytics.member_most(counter, from_time, to_time) one where kind = 'member'
-   union all
-  select one.owner, one.part, one.most from analytics.player_most(counter, from_time, to_time) one where kind = 'player'
-   union all
-  select one.owner, one.part, one.most from analytics.character_most(counter, from_time, to_time) one where kind = 'character'
-   union all
-  select one.owner, one.part, one.most from analytics.profession_most(counter, from_time, to_time) one where kind = 'profession';
-end;
+language plpgsql stable parallel safe set jit = off as $$
+declare
+  source record;
+begin
+  select * into source from analytics.counter_source(kind, counter);
+  return query execute format('
+    with each as materialized (%1$s), moment as materialized (
+      select $2 + ($3 - $2) * ((step.nth - 1) / step.count) as after, $2 + ($3 - $2) * (step.nth / step.count) as at
+        from (select generate_series(1, steps.count) as nth, steps.count::double precision as count
+                from (select greatest(1, least(30, 5000 / greatest(1, count(*))))::int as count from each) steps) step
+    ), number as (
+      select each.owner, each.part, each.joined, known.observed_at, known.value
+        from each
+        -- The last one before is most often not long ago.
+        left join lateral (select one.observed_at, one.value from (%2$s) one
+                            where one.observed_at <= $2 and one.observed_at > $2 - interval ''35 days'' and one.value is not null %3$s
+                            order by one.observed_at desc limit 1) recent on true
+        left join lateral (select one.observed_at, one.value from (%2$s) one
+                            where recent.observed_at is null and one.observed_at <= $2 - interval ''35 days''
+                              and one.value is not null %3$s
+                            order by one.observed_at desc limit 1) older on true
+       cross join lateral (select coalesce(recent.observed_at, older.observed_at) as observed_at, coalesce(recent.value, older.value) as value) before
+       cross join lateral (
+         select before.observed_at, before.value where before.observed_at is not null
+          union all
+         -- Of who had none before, from the first one on.
+         (select one.observed_at, one.value from (%2$s) one
+           where before.observed_at is null and one.observed_at > $2 and one.observed_at <= $3
+             and one.value is not null %3$s
+           order by one.observed_at limit 1)
+          union all
+         select latest.observed_at, latest.value
+           from moment
+          cross join lateral (select one.observed_at, one.value from (%2$s) one
+                               where one.observed_at > $2 and one.observed_at <= $3
+                                 and one.observed_at > moment.after and one.observed_at <= moment.at and one.value is not null %3$s
+                               order by one.observed_at desc limit 1) latest) known
+    )
+    -- One that fell began again, as far as can be told.
+    select run.owner, run.part,
+           coalesce(sum(run.value - case when run.value < run.previous and not $4 then 0
+                                         else coalesce(run.previous, case when run.joined is not null then 0 end) end), 0)
+      from (select number.*, lag(number.value) over (partition by number.owner, number.part, number.joined order by number.observed_at) as previous
+              from number) run
+     where run.observed_at > $2
+     group by run.owner, run.part',
+    source.entities, source.samples, source.stay) using counter, from_time, to_time, analytics.is_level_only(kind, counter);
+end
+$$;
 comment on function analytics.counter_most(text, text, timestamptz, timestamptz) is
-'Of all of a kind whose counter rose in (from_time, to_time] all that it rose by: no rise is more. Arguments: kind, such as guild; counter; from_time; to_time.';
+'Of all of a kind whose counter changed in (from_time, to_time] how much it can have risen, by what it was at some instants: what it lost and gained again between two of them is not counted. Arguments: kind, such as guild; counter; from_time; to_time.';
 
 -- From the first number on until one is high enough.
 create or replace function analytics.counter_first(kind text, counter text, value double precision)
 returns table (owner uuid, part uuid, at timestamptz)
-language sql stable parallel safe set jit = off
-begin atomic
-  select each.guild_uuid, null::uuid, reached.at
-    from (select distinct one.guild_uuid from game.guild one) each
-   cross join lateral (select min(known.observed_at) as at
-                         from analytics.guild_series(each.guild_uuid, counter, '-infinity', 'infinity') known
-                        where known.value >= counter_first.value) reached
-   where kind = 'guild' and reached.at is not null
-   union all
-  select each.guild_uuid, each.player_uuid, reached.observed_at
-    from (select distinct one.guild_uuid, one.player_uuid from game.guild_member one) each
-   cross join lateral (select known.observed_at from game.member_counter known
-                        where known.guild_uuid = each.guild_uuid and known.counter = counter_first.counter
-                          and known.player_uuid = each.player_uuid and known.value >= counter_first.value
-                        order by known.observed_at limit 1) reached
-   -- What a member hides is in no series.
-   where kind = 'member' and exists (select from analytics.member_series(each.guild_uuid, each.player_uuid, counter, 'infinity', 'infinity'))
-   union all
-  select each.player_uuid, null, reached.observed_at
-    from (select distinct one.player_uuid from game.player one) each
-   cross join lateral (select known.observed_at from analytics.player_counter_sample known
-                        where known.player_uuid = each.player_uuid and known.counter = counter_first.counter
-                          and known.value >= counter_first.value
-                        order by known.observed_at limit 1) reached
-   where kind = 'player'
-   union all
-  select each.player_uuid, each.character_uuid, reached.observed_at
-    from (select distinct one.player_uuid, one.character_uuid from game.player_character one) each
-   cross join lateral (select known.observed_at from analytics.character_counter_sample known
-                        where known.player_uuid = each.player_uuid and known.character_uuid = each.character_uuid
-                          and known.counter = counter_first.counter and known.value >= counter_first.value
-                        order by known.observed_at limit 1) reached
-   where kind = 'character'
-   union all
-  select each.player_uuid, each.character_uuid, reached.at
-    from (select distinct one.player_uuid, one.character_uuid from game.player_character one) each
-   cross join lateral (select min(known.observed_at) as at
-                         from analytics.profession_series(each.player_uuid, each.character_uuid, counter, '-infinity', 'infinity') known
-                        where known.value >= counter_first.value) reached
-   where kind = 'profession' and reached.at is not null;
-end;
+language plpgsql stable parallel safe set jit = off as $$
+declare
+  source record;
+  last_at constant timestamptz := (select greatest(now(), max(item.observed_at)) from sync.work_item item);
+begin
+  select * into source from analytics.counter_source(kind, counter);
+  return query execute format('
+    with tier as materialized (
+      select coalesce(max(one.averaged_until), ''-infinity'') as until from sync.tier one where one.sample_table = ''game.member_counter''
+    ), each as materialized (
+      select distinct one.owner, one.part from (%1$s) one
+    )
+    select each.owner, each.part, reached.observed_at
+      from each
+     cross join lateral (select one.observed_at from (%2$s) one where one.value >= $4 and one.observed_at <= $3
+                          order by one.observed_at limit 1) reached %3$s',
+    source.entities, source.samples,
+    -- A counter that never fell was never more than it is. Where counters of members fell is materialized, except for the last hours.
+    case when kind = 'member' then format('
+     where exists (select from (select one.observed_at, one.value from (%s) one where one.value is not null and one.observed_at <= $3
+                                 order by one.observed_at desc limit 1) latest
+                    where latest.value >= $4 or latest.observed_at >= (select tier.until from tier))
+        or exists (select from game.member_counter_dip dip
+                    where dip.guild_uuid = each.owner and dip.counter = $1 and dip.player_uuid = each.part)', source.samples) end)
+    using counter, timestamptz '-infinity', last_at, value;
+end
+$$;
 comment on function analytics.counter_first(text, text, double precision) is
 'Of all of a kind whose counter ever was that high, the first response that showed it. Arguments: kind, such as guild; counter; value.';
