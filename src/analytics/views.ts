@@ -383,13 +383,13 @@ export const news = analytics
 /** Every number over time that can be asked for gains: by analytics.gained, top_gained, timeline, best and first_to. Of counters that are named by the API, those that the guilds and players with the latest responses have. */
 export const counter = analytics
   .view('counter', {
-    /** What has it: guild, member, player, character or profession. */
+    /** What has it: guild, member, player, character, profession or leaderboard. */
     kind: text('kind'),
-    /** Its name: a column of game.guild_sample, a path in the API with dots, or a profession. */
+    /** Its name: a column of game.guild_sample, a path in the API with dots, a profession, or the type of a leaderboard. */
     counter: text('counter'),
     /** What it counts. */
     unit: text('unit'),
-    /** How many of that kind are recorded; not each has every counter. */
+    /** How many of that kind are recorded; not each has every counter. Of a leaderboard, how many places it has. */
     entities: bigint('entities', { mode: 'number' }),
     /** The first response about any of them. */
     since: timestamp('since', { withTimezone: true }),

@@ -65,6 +65,55 @@ describe.each(['live', 'documented'] as const)('leaderboards in the %s dialect',
 describe.each(kindsOfPart)('leaderboards on the %s database', (kind) => {
   const world = worldOf(kind)
 
+  test('scores are counters: gained, who gained most, and who was first, as far as places show them', async () => {
+    const board = 'guildSeason9'
+    await syncBoard(world, board, byPlace([guild(1, 50), guild(2, 40), guild(3, 30)]), '10:00')
+    await syncBoard(world, board, byPlace([guild(2, 70), guild(1, 60), guild(3, 30)]), '11:00')
+    // Guild 3 is on no place from then on, and guild 4 is on one for the first time.
+    await syncBoard(world, board, byPlace([guild(2, 80), guild(4, 75), guild(1, 60)]), '12:00')
+    await syncBoard(world, board, byPlace([guild(3, 90), guild(2, 80), guild(4, 77)]), '13:00')
+    await syncBoard(world, board, byPlace([guild(3, 90), guild(2, 85), guild(4, 79)]), '14:00')
+    const period = `'2026-06-01T10:30:00Z', '2026-06-01T13:30:00Z'`
+    const gained = async (entity: string) =>
+      await world.rows(
+        `select name, gained, at_most, quality from analytics.gained('leaderboard', '${board}', '${entity}', ${period})`,
+      )
+    expect(await gained('Guild 2')).toEqual([['Guild 2', 40, 40, 'exact']])
+    expect(await gained(uuid(1))).toEqual([['Guild 1', 0, null, 'at_least']])
+    // From the last response with it, before the gap in which it is not known.
+    expect(await gained(uuid(3))).toEqual([['Guild 3', 60, 60, 'exact']])
+    expect(await gained(uuid(4))).toEqual([['Guild 4', 2, null, 'at_least']])
+    expect(
+      await world.rows(
+        `select place, name, gained, quality from analytics.top_gained('leaderboard', '${board}', ${period}, 2)`,
+      ),
+    ).toEqual([
+      [1, 'Guild 3', 60, 'exact'],
+      [2, 'Guild 2', 40, 'exact'],
+    ])
+    expect(
+      await world.rows(
+        `select value, gained, quality from analytics.timeline('leaderboard', '${board}', 'Guild 3',
+           '2026-06-01T10:00:00Z', '2026-06-01T13:00:00Z', '1 hour')`,
+      ),
+    ).toEqual([
+      [30, 0, 'exact'],
+      // One response without it between two with it, which lie as close as borders must.
+      [30, 0, 'exact'],
+      [30, 60, 'exact'],
+    ])
+    expect(
+      await world.rows(`select place, name, at, not_before from analytics.first_to('leaderboard', '${board}', 70, 9)`),
+    ).toEqual([
+      [1, 'Guild 2', '11:00', '10:00'],
+      [2, 'Guild 4', '12:00', null],
+      [3, 'Guild 3', '13:00', '11:00'],
+    ])
+    expect(
+      await world.rows(`select counter, unit, entities from analytics.counter where kind = 'leaderboard'`),
+    ).toEqual([[board, 'points', 3]])
+  })
+
   test('leaderboard_at and leaderboard_history: who was where, and by how much the score rose', async () => {
     await syncBoard(world, 'guildSeason9', byPlace([guild(1, 50), guild(2, 40), guild(3, 30)]), '10:00')
     await syncBoard(world, 'guildSeason9', byPlace([guild(2, 70), guild(1, 60), guild(3, 30)]), '11:00')

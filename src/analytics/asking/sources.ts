@@ -25,7 +25,7 @@ const sources: Readonly<Record<string, readonly string[]>> = {
   ...byResources(['world-events'], 'world_event_schedule'),
   ...byResources(['leaderboards'], 'leaderboard_at leaderboard_history'),
   ...byResources(['articles', 'latest-news', 'videos'], 'news'),
-  ...byResources(['guilds', 'players'], 'gained top_gained timeline best first_to counter'),
+  ...byResources(['guilds', 'players', 'leaderboards'], 'gained top_gained timeline best first_to counter'),
   ...byResources(['items'], 'item_drop_place'),
   ...byResources(['item-sets', 'items'], 'item_set'),
   ...byResources(['gathering-nodes'], 'gathering_near'),

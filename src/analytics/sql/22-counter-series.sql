@@ -7,7 +7,9 @@ language sql stable parallel safe
 begin atomic
   select source.entities, source.samples,
          case when kind = 'member' and counter = 'contributed' then 'and one.observed_at >= each.begins and one.observed_at < each.ends' else '' end
-    from (values
+    from (select coalesce((select one.kind from game.leaderboard one where one.type = counter order by one.valid_from desc limit 1),
+                          'player') || '_uuid' as owner) board
+   cross join lateral (values
       ('guild', 'select distinct one.guild_uuid as owner, null::uuid as part, null::timestamptz as joined,
                         timestamptz ''-infinity'' as begins, timestamptz ''infinity'' as ends from game.guild one',
        case when counter ~ '^seasonRanks\.\d{1,6}\.rating$'
@@ -34,7 +36,27 @@ begin atomic
       ('profession', null,
        format('select own.observed_at, own.%I::double precision as value from analytics.character_profession_sample own
                 where own.player_uuid = each.owner and own.character_uuid = each.part and own.profession = replace($1, ''.xpPercent'', '''')',
-              case when counter like '%.xpPercent' then 'xp_percent' else 'level' end))) as given(kind, entities, samples)
+              case when counter like '%.xpPercent' then 'xp_percent' else 'level' end)),
+      -- Who is on no place of the next response has no score from then on.
+      ('leaderboard', format('select distinct own.%1$I as owner, own.character_uuid as part, null::timestamptz as joined,
+                                     timestamptz ''-infinity'' as begins, timestamptz ''infinity'' as ends
+                                from game.leaderboard_place own
+                               where own.type = $1 and own.%1$I is not null and own.observed_at > $2 and own.observed_at <= $3', board.owner),
+       format('select own.observed_at, own.score as value from game.leaderboard_place own where %1$s
+                union all
+               select gone.at, null from game.leaderboard_place own
+                cross join lateral (select next.observed_at as at from game.leaderboard_place next
+                                     where next.type = own.type and next.place = own.place and next.observed_at > own.observed_at
+                                     order by next.observed_at limit 1) gone
+                where %1$s
+                  and not exists (select from game.leaderboard_place still
+                                   where still.%2$I = each.owner and still.type = $1 and still.observed_at = gone.at
+                                     and still.character_uuid is not distinct from each.part)',
+              format('own.%I = each.owner and own.type = $1 and own.character_uuid is not distinct from each.part
+                      and not exists (select from sync.privacy_restriction rule where rule.player_uuid = each.owner
+                                         and (rule.field_group = ''mainAccess''
+                                              or rule.field_group = ''characterListAccess'' and each.part is not null))', board.owner),
+              board.owner))) as given(kind, entities, samples)
    cross join lateral (
      select coalesce(given.entities,
                      'select distinct one.player_uuid as owner, one.character_uuid as part, null::timestamptz as joined,
@@ -60,4 +82,4 @@ begin
 end
 $$;
 comment on function analytics.counter_series(text, uuid, uuid, text, timestamptz, timestamptz) is
-'The numbers of one counter in (from_time, to_time], and the last one before; NULL: it was not sent from then on. Arguments: kind, such as guild; owner, the guild or player; part, the player of a guild or the character; counter; from_time; to_time.';
+'The numbers of one counter in (from_time, to_time], and the last one before; NULL: it was not sent from then on. Arguments: kind, such as guild; owner, the guild or player; part, the player of a guild or the character; counter, such as wars or a leaderboard; from_time; to_time.';

@@ -16,7 +16,7 @@ returns table (nth bigint, value double precision, gained double precision, at_m
 language sql stable parallel safe
 begin atomic
   with about as materialized (
-    select one.resource, one.sample_table, counter_risen.owner::text as key, analytics.is_level_only(counter_risen.kind, counter) as is_level
+    select one.resource, one.sample_table, analytics.counter_key(counter_risen.kind, counter_risen.owner, counter) as key, analytics.is_level_only(counter_risen.kind, counter) as is_level
       from analytics.counter_kind() one where one.kind = counter_risen.kind
   ), cell as materialized (
     select given.nth, given.begins, given.ends from unnest(begins, ends) with ordinality as given(begins, ends, nth)
@@ -129,7 +129,7 @@ end;
 comment on function analytics.counter_risen(text, uuid, uuid, text, timestamptz[], timestamptz[]) is
 'By how much a counter rose in each cell [begins, ends), what it was when the cell began, and how sure that is: the basis of analytics.gained, analytics.top_gained, analytics.timeline and analytics.best. unsent: the times whose responses lack it. Arguments: kind, such as guild; owner, the guild or player; part, the character; counter; begins and ends of the cells.';
 
-create or replace function analytics.counter_covered(kind text, owner uuid, unsent tstzmultirange, begins timestamptz[], ends timestamptz[])
+create or replace function analytics.counter_covered(kind text, key text, unsent tstzmultirange, begins timestamptz[], ends timestamptz[])
 returns table (nth bigint, coverage real)
 language sql stable parallel safe
 begin atomic
@@ -141,7 +141,7 @@ begin atomic
       from (select one.observed_at, not coalesce(unsent @> one.observed_at, false) as is_sent
               from analytics.counter_kind() about
              cross join (select min(cell.begins) as begins, max(cell.ends) as ends from cell) asked
-              join sync.observation one on one.resource = about.resource and one.key = owner::text and one.status in ('ok', 'unchanged', 'partial')
+              join sync.observation one on one.resource = about.resource and one.key = counter_covered.key and one.status in ('ok', 'unchanged', 'partial')
                and one.observed_at >= asked.begins - interval '6 hours' and one.observed_at <= asked.ends + interval '6 hours'
              where about.kind = counter_covered.kind) own
     window in_time as (order by own.observed_at)
@@ -175,8 +175,8 @@ begin atomic
     left join covered begun on begun.nth = cell.nth and not begun.is_end
     left join covered ended on ended.nth = cell.nth and ended.is_end;
 end;
-comment on function analytics.counter_covered(text, uuid, tstzmultirange, timestamptz[], timestamptz[]) is
-'The share of each cell [begins, ends) in which responses with a counter lie as close as usual. Arguments: kind, such as guild; owner, the guild or player; unsent, the times whose responses lack the counter; begins and ends of the cells.';
+comment on function analytics.counter_covered(text, text, tstzmultirange, timestamptz[], timestamptz[]) is
+'The share of each cell [begins, ends) in which responses with a counter lie as close as usual. Arguments: kind, such as guild; key, of the responses; unsent, the times whose responses lack the counter; begins and ends of the cells.';
 
 create or replace function analytics.counter_cells(kind text, owner uuid, part uuid, counter text, begins timestamptz[], ends timestamptz[])
 returns table (nth bigint, value double precision, gained double precision, at_most double precision, quality text, coverage real)
@@ -189,7 +189,7 @@ begin atomic
     from risen
     left join (select one.nth, one.coverage
                  from (select risen.unsent from risen limit 1) lacking
-                cross join lateral analytics.counter_covered(kind, owner, lacking.unsent, begins, ends) one) covered on covered.nth = risen.nth;
+                cross join lateral analytics.counter_covered(kind, analytics.counter_key(kind, owner, counter), lacking.unsent, begins, ends) one) covered on covered.nth = risen.nth;
 end;
 comment on function analytics.counter_cells(text, uuid, uuid, text, timestamptz[], timestamptz[]) is
 'What analytics.counter_risen says of each cell [begins, ends), with the coverage of each. Arguments: kind, such as guild; owner, the guild or player; part, the character; counter; begins and ends of the cells.';

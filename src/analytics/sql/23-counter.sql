@@ -69,6 +69,8 @@ with recursive seen as (
     from profession
    cross join (values ('', 'Level in the profession.'), ('.xpPercent', 'Way to the next level in the profession.')) as part(suffix, meaning)
    where profession.name is not null
+   union all
+  select distinct 'leaderboard', board.type, 'Score on the leaderboard, as far as its places show it.' from game.leaderboard board
 ), kept as (
   select 'guild' as kind, (select count(*) from (select distinct one.guild_uuid from game.guild one) each) as entities
    union all
@@ -79,9 +81,14 @@ with recursive seen as (
   select one.kind, each.entities
     from (select count(*) as entities from (select distinct one.player_uuid, one.character_uuid from game.player_character one) own) each
    cross join (values ('character'), ('profession')) as one(kind)
+   union all
+  select 'leaderboard', null
 )
 select named.kind, named.counter,
-       case when named.counter ~* '(^|[._])xp_?percent$' then 'percent'
+       case when named.kind = 'leaderboard' then case when named.counter ~* 'level' then 'levels' when named.counter ~* 'wars' then 'wars'
+                                                      when named.counter ~* 'territories' then 'territories'
+                                                      when named.counter ~* 'completion|raid' then 'times' else 'points' end
+            when named.counter ~* '(^|[._])xp_?percent$' then 'percent'
             when named.counter ~ '(^|\.)playtime$' then 'hours'
             when named.kind = 'profession' or named.counter ~* '(^|\.)(total)?level$' then 'levels'
             when named.counter ~ '(^|\.)(xp|contributed)$' then 'experience points'
@@ -95,7 +102,7 @@ select named.kind, named.counter,
             when named.counter ~ '(^|\.)wars$' then 'wars'
             when named.counter ~* '(^|\.)(current)?(guild)?raids(\.|$)' then 'raids'
             else 'times' end as unit,
-       kept.entities, begun.since,
+       coalesce(kept.entities, (select max(one.place) from game.leaderboard_place one where one.type = named.counter)) as entities, begun.since,
        coalesce(named.meaning, case when analytics.is_level_only(named.kind, named.counter) then 'A number that goes up and down' else 'A counter' end
                                || case named.kind when 'player' then ' of the player over all characters' when 'member' then ' of the player, as the guild shows it' else ' of the character' end
                                || ', by its path in the API.') as meaning
@@ -105,9 +112,9 @@ select named.kind, named.counter,
   left join (select item.resource, min(item.first_observed_at) as since from sync.work_item item group by item.resource) begun
          on begun.resource = one.resource;
 comment on view analytics.counter is 'Every number over time that can be asked for gains: by analytics.gained, top_gained, timeline, best and first_to. Of counters that are named by the API, those that the guilds and players with the latest responses have.';
-comment on column analytics.counter.kind is 'What has it: guild, member, player, character or profession.';
-comment on column analytics.counter.counter is 'Its name: a column of game.guild_sample, a path in the API with dots, or a profession.';
+comment on column analytics.counter.kind is 'What has it: guild, member, player, character, profession or leaderboard.';
+comment on column analytics.counter.counter is 'Its name: a column of game.guild_sample, a path in the API with dots, a profession, or the type of a leaderboard.';
 comment on column analytics.counter.unit is 'What it counts.';
-comment on column analytics.counter.entities is 'How many of that kind are recorded; not each has every counter.';
+comment on column analytics.counter.entities is 'How many of that kind are recorded; not each has every counter. Of a leaderboard, how many places it has.';
 comment on column analytics.counter.since is 'The first response about any of them.';
 comment on column analytics.counter.meaning is 'What it means.';

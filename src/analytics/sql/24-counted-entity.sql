@@ -47,14 +47,23 @@ comment on function analytics.named_uuid(text, text) is
 create or replace function analytics.checked_counter(kind text, counter text) returns text
 language plpgsql stable parallel safe as $$
 declare
+  source record;
+  is_known boolean := false;
   known text[];
 begin
   if not exists (select from analytics.counter_kind() one where one.kind = checked_counter.kind) then
     raise exception 'kind must be one of %, got %', (select string_agg(one.kind, ', ') from analytics.counter_kind() one), coalesce(kind, 'NULL')
           using errcode = 'invalid_parameter_value';
   end if;
-  known := array(select one.counter from analytics.counter one where one.kind = checked_counter.kind order by one.counter collate "C");
-  if counter is null or counter <> all(known) then
+  -- One who has it is most often the first.
+  select * into source from analytics.counter_source(kind, counter);
+  execute format('select exists (select from (%s) each cross join lateral (select from (%s) one limit 1) found)', source.entities, source.samples)
+    into is_known using counter, timestamptz '-infinity', timestamptz 'infinity';
+  if not is_known then
+    known := array(select one.counter from analytics.counter one where one.kind = checked_counter.kind order by one.counter collate "C");
+    is_known := counter = any(known);
+  end if;
+  if is_known is not true then
     raise exception 'no counter of kind % is called %: there are %', kind, coalesce(counter, 'NULL'),
           coalesce(nullif(array_to_string(known[1:100], ', '), ''), 'none yet') using errcode = 'invalid_parameter_value';
   end if;
@@ -69,23 +78,45 @@ returns table (owner uuid, part uuid, entity_key text, name text)
 language plpgsql stable parallel safe rows 1 as $$
 declare
   words constant text[] := string_to_array(entity, '/');
-  of_kind constant text := case when kind in ('character', 'profession') then 'player/character' when kind = 'member' then 'guild/player'
-                                when kind = 'guild' then 'guild' else 'player' end;
+  of_kind text := case when kind in ('character', 'profession') then 'player/character' when kind = 'member' then 'guild/player'
+                       when kind = 'guild' then 'guild' else 'player' end;
   parts uuid[];
   called text;
 begin
   if not exists (select from analytics.counter_kind() one where one.kind = counted_entity.kind) then
     perform analytics.checked_counter(kind, counter);
   end if;
+  if kind = 'leaderboard' then
+    -- Some rank characters: then a player may have several places.
+    select case when board.kind = 'guild' then 'guild' when cardinality(words) = 2 then 'player/character' else 'player' end into of_kind
+      from game.leaderboard board where board.type = counter order by board.valid_from desc limit 1;
+    if of_kind is null then
+      perform analytics.checked_counter(kind, counter);
+    end if;
+  end if;
   if entity is null or cardinality(words) <> cardinality(string_to_array(of_kind, '/')) then
     raise exception 'entity of kind % must be %, each a uuid or name, got %', kind, of_kind, coalesce(entity, 'NULL')
           using errcode = 'invalid_parameter_value';
   end if;
-  owner := analytics.named_uuid(case when kind in ('guild', 'member') then 'guild' else 'player' end, words[1]);
+  if kind = 'leaderboard' then
+    -- Who is on a board need not be known otherwise.
+    select coalesce(one.guild_uuid, one.player_uuid) into owner
+      from analytics.leaderboard_place_sample one where one.name = words[1] and one.type = counter order by one.observed_at desc limit 1;
+  end if;
+  owner := coalesce(owner, analytics.named_uuid(split_part(of_kind, '/', 1), words[1]));
   if kind = 'member' then
     part := analytics.named_uuid('player', words[2]);
   end if;
-  if kind in ('character', 'profession') then
+  if of_kind = 'player' and kind = 'leaderboard' then
+    parts := array(select distinct one.character_uuid from game.leaderboard_place one
+                    where one.player_uuid = counted_entity.owner and one.type = counter and one.character_uuid is not null order by 1 limit 10);
+    if cardinality(parts) > 1 then
+      raise exception 'several characters of % are on this board: %; ask for player/character', entity, array_to_string(parts, ', ')
+            using errcode = 'invalid_parameter_value';
+    end if;
+    part := parts[1];
+  end if;
+  if of_kind = 'player/character' then
     if words[2] ~* '^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$' then
       part := words[2]::uuid;
     else
@@ -116,4 +147,4 @@ begin
 end
 $$;
 comment on function analytics.counted_entity(text, text, text) is
-'What is meant by the name of something that is counted; an error that names the candidates where several are. Arguments: kind, such as guild; counter; entity, a uuid or name, of members guild/player, of characters and professions player/character.';
+'What is meant by the name of something that is counted; an error that names the candidates where several are. Arguments: kind, such as guild; counter; entity, a uuid or name, of members guild/player, of characters and professions player/character, of leaderboards a guild, player or player/character.';

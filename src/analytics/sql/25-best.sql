@@ -8,7 +8,7 @@ begin atomic
     select min(response.observed_at) as first_at, max(response.observed_at) as last_at
       from who
       join analytics.counter_kind() about on about.kind = best.kind
-      join sync.observation response on response.resource = about.resource and response.key = who.owner::text
+      join sync.observation response on response.resource = about.resource and response.key = analytics.counter_key(best.kind, who.owner, best.counter)
        and response.status in ('ok', 'unchanged', 'partial')
   ), cell as materialized (
     select length.period, moment.at at time zone 'UTC' as begins, (moment.at + length.step) at time zone 'UTC' as ends,
@@ -32,4 +32,4 @@ begin atomic
    order by length.nth;
 end;
 comment on function analytics.best(text, text, text) is
-'In which day, week (from Monday) and month (UTC) a counter of one guild, player or character rose most, as far as that is certain; the first of equal ones. What happened in a gap across days is in none of them. quality and at_most as in analytics.gained. Arguments: kind, such as guild; counter, as in analytics.counter; entity, a uuid or name, of members guild/player, of characters and professions player/character.';
+'In which day, week (from Monday) and month (UTC) a counter of one guild, player or character rose most, as far as that is certain; the first of equal ones. What happened in a gap across days is in none of them. quality and at_most as in analytics.gained. Arguments: kind, such as guild; counter, as in analytics.counter; entity, a uuid or name, of members guild/player, of leaderboards a guild or player, of characters and professions player/character.';

@@ -17,7 +17,7 @@ begin atomic
                         order by one.observed_at desc limit 1) last on true
     left join lateral (
       select max(response.observed_at) as at from sync.observation response
-       where not last.is_unsent and response.resource = about.resource and response.key = reached.owner::text
+       where not last.is_unsent and response.resource = about.resource and response.key = analytics.counter_key(first_to.kind, reached.owner, first_to.counter)
          and response.status in ('ok', 'unchanged', 'partial')
          -- Of older days the last number is left: on that day, others may have shown it before.
          and response.observed_at < case when reached.at < (select tier.fine_since from sync.tier where tier.sample_table = about.sample_table)

@@ -15,4 +15,4 @@ begin atomic
    order by cell.at;
 end;
 comment on function analytics.timeline(text, text, text, timestamptz, timestamptz, interval) is
-'How a counter of one guild, player or character developed: what it was when each step of [from_time, to_time) began (NULL where no response lies close before), and how much it rose in it, as analytics.gained says it. Arguments: kind, such as guild; counter, as in analytics.counter; entity, a uuid or name, of members guild/player, of characters and professions player/character; from_time; to_time; step, of at least a minute.';
+'How a counter of one guild, player or character developed: what it was when each step of [from_time, to_time) began (NULL where no response lies close before), and how much it rose in it, as analytics.gained says it. Arguments: kind, such as guild; counter, as in analytics.counter; entity, a uuid or name, of members guild/player, of leaderboards a guild or player, of characters and professions player/character; from_time; to_time; step, of at least a minute.';

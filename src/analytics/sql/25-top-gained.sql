@@ -35,7 +35,7 @@ begin atomic
          first.gained, first.quality, covered.coverage, first.at_most
     from asked
    cross join first
-   cross join lateral analytics.counter_covered(top_gained.kind, first.owner, first.unsent, array[asked.begins], array[asked.ends]) covered
+   cross join lateral analytics.counter_covered(top_gained.kind, analytics.counter_key(top_gained.kind, first.owner, asked.counter), first.unsent, array[asked.begins], array[asked.ends]) covered
    order by first.place, first.owner, first.part;
 end;
 comment on function analytics.top_gained(text, text, timestamptz, timestamptz, int) is

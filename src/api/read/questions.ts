@@ -1014,13 +1014,13 @@ export type FirstToArguments = Given<Arguments, 'kind' | 'counter' | 'value', 'n
 export type FirstToRow = Row<FirstToColumns>
 
 interface CounterColumns {
-  /** What has it: guild, member, player, character or profession. */
+  /** What has it: guild, member, player, character, profession or leaderboard. */
   readonly kind: string
-  /** Its name: a column of game.guild_sample, a path in the API with dots, or a profession. */
+  /** Its name: a column of game.guild_sample, a path in the API with dots, a profession, or the type of a leaderboard. */
   readonly counter: string
   /** What it counts. */
   readonly unit: string
-  /** How many of that kind are recorded; not each has every counter. */
+  /** How many of that kind are recorded; not each has every counter. Of a leaderboard, how many places it has. */
   readonly entities: number
   /** The first response about any of them. */
   readonly since: Instant
@@ -1472,13 +1472,13 @@ export interface Questions {
   readonly leaderboardHistory: Ask<LeaderboardHistoryArguments, LeaderboardHistoryRow>
   /** What the website published: articles, the latest news of the forum, videos. One row each, as it is now or as it was last. */
   readonly news: AskAny<NewsArguments, NewsRow>
-  /** How much a counter of one guild, player or character rose in [from_time, to_time). quality: exact (responses as close as usual lie around both borders; a rise is dated by the response that shows it); at_least (they do not: only what is certainly within counts, and at_most is the most it can be, where that can be known); clamped (the counter dipped or jumped and came back within a week: not counted twice); reset (it fell for good: counted anew from there); unknown (no response in that time shows it, or it is hidden or was not sent; gained is NULL). Of a number that goes up and down, such as online, it is the difference, which may be negative. coverage: the share of the time in which responses lie as close as usual, as far as the ledger reaches. Arguments: kind, such as guild; counter, as in analytics.counter; entity_name, a uuid or name, of members guild/player, of characters and professions player/character with the uuid, nickname or class of the character; from_time; to_time. */
+  /** How much a counter of one guild, player or character rose in [from_time, to_time). quality: exact (responses as close as usual lie around both borders; a rise is dated by the response that shows it); at_least (they do not: only what is certainly within counts, and at_most is the most it can be, where that can be known); clamped (the counter dipped or jumped and came back within a week: not counted twice); reset (it fell for good: counted anew from there); unknown (no response in that time shows it, or it is hidden or was not sent; gained is NULL). Of a number that goes up and down, such as online, it is the difference, which may be negative. coverage: the share of the time in which responses lie as close as usual, as far as the ledger reaches. Arguments: kind, such as guild; counter, as in analytics.counter; entity_name, a uuid or name, of members guild/player, of leaderboards a guild or player, of characters and professions player/character with the uuid, nickname or class of the character; from_time; to_time. */
   readonly gained: Ask<GainedArguments, GainedRow>
   /** Who gained most of a counter in [from_time, to_time), by what is certain: quality, coverage and at_most as in analytics.gained. Where responses lie far apart, another one with less can have gained more. They are found among the 4 n + 40 who can have gained most by what they had at up to thirty instants of that time; a counter that began again from 0 and rose above what it was between two of these may be missed. Arguments: kind, such as guild; counter, as in analytics.counter; from_time; to_time; n, how many (10 when left out, 1000 at most). */
   readonly topGained: Ask<TopGainedArguments, TopGainedRow>
-  /** How a counter of one guild, player or character developed: what it was when each step of [from_time, to_time) began (NULL where no response lies close before), and how much it rose in it, as analytics.gained says it. Arguments: kind, such as guild; counter, as in analytics.counter; entity, a uuid or name, of members guild/player, of characters and professions player/character; from_time; to_time; step, of at least a minute. */
+  /** How a counter of one guild, player or character developed: what it was when each step of [from_time, to_time) began (NULL where no response lies close before), and how much it rose in it, as analytics.gained says it. Arguments: kind, such as guild; counter, as in analytics.counter; entity, a uuid or name, of members guild/player, of leaderboards a guild or player, of characters and professions player/character; from_time; to_time; step, of at least a minute. */
   readonly timeline: Ask<TimelineArguments, TimelineRow>
-  /** In which day, week (from Monday) and month (UTC) a counter of one guild, player or character rose most, as far as that is certain; the first of equal ones. What happened in a gap across days is in none of them. quality and at_most as in analytics.gained. Arguments: kind, such as guild; counter, as in analytics.counter; entity, a uuid or name, of members guild/player, of characters and professions player/character. */
+  /** In which day, week (from Monday) and month (UTC) a counter of one guild, player or character rose most, as far as that is certain; the first of equal ones. What happened in a gap across days is in none of them. quality and at_most as in analytics.gained. Arguments: kind, such as guild; counter, as in analytics.counter; entity, a uuid or name, of members guild/player, of leaderboards a guild or player, of characters and professions player/character. */
   readonly best: Ask<BestArguments, BestRow>
   /** Who was first seen with at least so much of a counter. at: the first response that shows it; not_before: the last one before that, which did not show it yet; NULL where the first response ever shows it, so that it is not known since when. Of two whose times overlap, who was first is not known. Arguments: kind, such as guild; counter, as in analytics.counter; value; n, how many (10 when left out, 1000 at most). */
   readonly firstTo: Ask<FirstToArguments, FirstToRow>

@@ -183,6 +183,32 @@ export async function callsOf(db: Database, { until, days, guilds }: Extent): Pr
     'select * from analytics.recipe_change where patch = (select max(patch) from analytics.patch)',
     [],
   )
+  for (const [size, uuid] of Object.entries(sizes)) {
+    over('gained', ['day', 'month', 'year'], (from) => ['guild', 'wars', uuid, from, at], `${size} guild`)
+    ask('best', `${size} guild`, 'select * from analytics.best($1, $2, $3)', ['guild', 'wars', uuid])
+  }
+  over('gained', ['day', 'month', 'year'], (from) => ['player', 'wars', player, from, at], 'player')
+  for (const [period, step] of [
+    ['day', 'hour'],
+    ['month', 'day'],
+    ['year', 'week'],
+  ] as const)
+    if (days * 24 >= hours[period])
+      ask(
+        'timeline',
+        `large guild, ${period} by ${step}`,
+        `select * from analytics.timeline('guild', 'wars', $1, $2, $3, $4::text::interval)`,
+        [large, ago(period), at, `1 ${step}`],
+      )
+  for (const [kind, counter, value] of [
+    ['guild', 'wars', 20],
+    ['member', 'contributed', 1000],
+    ['player', 'wars', 2],
+  ] as const) {
+    over('top_gained', ['day', 'month', 'year'], (from) => [kind, counter, from, at], `${kind}s`)
+    ask('first_to', `${kind}s`, 'select * from analytics.first_to($1, $2, $3)', [kind, counter, value])
+  }
+  ask('counter', 'all', 'select * from analytics.counter', [])
   ask('item_at', 'a week ago', 'select analytics.item_at((select internal_name from game.item limit 1), $1)', [
     ago('week'),
   ])
