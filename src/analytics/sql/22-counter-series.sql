@@ -70,7 +70,13 @@ comment on function analytics.counter_source(text, text) is
 create or replace function analytics.counter_series(kind text, owner uuid, part uuid, counter text, from_time timestamptz, to_time timestamptz)
 returns table (observed_at timestamptz, value double precision)
 language plpgsql stable parallel safe as $$
+declare
+  source record;
 begin
+  select * into source from analytics.counter_source(kind, counter);
+  if not found then
+    return;
+  end if;
   return query execute format('
     select known.observed_at, known.value
       from (select $4::uuid as owner, $5::uuid as part) each
@@ -78,7 +84,7 @@ begin
                            order by before.observed_at desc limit 1)
                           union all
                          select within.observed_at, within.value from (%1$s) within where within.observed_at > $2 and within.observed_at <= $3) known',
-    (select source.samples from analytics.counter_source(kind, counter) source)) using counter, from_time, to_time, owner, part;
+    source.samples) using counter, from_time, to_time, owner, part;
 end
 $$;
 comment on function analytics.counter_series(text, uuid, uuid, text, timestamptz, timestamptz) is

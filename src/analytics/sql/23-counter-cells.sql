@@ -1,12 +1,15 @@
 -- Members come and go, and what they contributed counts from when they joined.
 create or replace function analytics.member_cells(guild uuid, player uuid, counter text, begins timestamptz[], ends timestamptz[])
 returns table (nth bigint, gained double precision, at_most double precision, quality text)
-language sql stable parallel safe set jit = off
-begin atomic
+language plpgsql stable parallel safe set jit = off set plan_cache_mode = force_generic_plan as $$
+begin
+  -- To plan it takes longer than to run it: once a session is enough.
+  return query
   select cell.nth, risen.gained, risen.at_most, risen.quality
     from unnest(begins, ends) with ordinality as cell(begins, ends, nth)
    cross join lateral analytics.member_rise(guild, counter, cell.begins, cell.ends, counter = 'contributed', player) risen;
-end;
+end
+$$;
 comment on function analytics.member_cells(uuid, uuid, text, timestamptz[], timestamptz[]) is
 'What analytics.member_rise says of one member and each cell [begins, ends). Arguments: guild; player; counter; begins and ends of the cells.';
 

@@ -7,6 +7,9 @@ declare
   source record;
 begin
   select * into source from analytics.counter_source(kind, counter);
+  if not found then
+    return;
+  end if;
   return query execute format('
     with each as materialized (%1$s), moment as materialized (
       select $2 + ($3 - $2) * ((step.nth - 1) / step.count) as after, $2 + ($3 - $2) * (step.nth / step.count) as at
@@ -63,6 +66,9 @@ declare
   last_at constant timestamptz := (select greatest(now(), max(item.observed_at)) from sync.work_item item);
 begin
   select * into source from analytics.counter_source(kind, counter);
+  if not found then
+    return;
+  end if;
   return query execute format('
     with tier as materialized (
       select coalesce(max(one.averaged_until), ''-infinity'') as until from sync.tier one where one.sample_table = ''game.member_counter''

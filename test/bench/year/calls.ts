@@ -205,7 +205,13 @@ export async function callsOf(db: Database, { until, days, guilds }: Extent): Pr
     ['member', 'contributed', 1000],
     ['player', 'wars', 2],
   ] as const) {
-    over('top_gained', ['day', 'month', 'year'], (from) => [kind, counter, from, at], `${kind}s`)
+    // Players are asked for once a week.
+    over(
+      'top_gained',
+      kind === 'player' ? ['month', 'year'] : ['day', 'month', 'year'],
+      (from) => [kind, counter, from, at],
+      `${kind}s`,
+    )
     ask('first_to', `${kind}s`, 'select * from analytics.first_to($1, $2, $3)', [kind, counter, value])
   }
   ask('counter', 'all', 'select * from analytics.counter', [])
