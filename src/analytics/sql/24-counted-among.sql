@@ -43,7 +43,7 @@ begin
                                  and one.observed_at > moment.after and one.observed_at <= moment.at and one.value is not null %3$s
                                order by one.observed_at desc limit 1) latest) known
     )
-    -- One that fell began again, as far as can be told.
+    -- One that fell began again, as far as is known.
     select run.owner, run.part,
            coalesce(sum(run.value - case when run.value < run.previous and not $4 then 0
                                          else coalesce(run.previous, case when run.joined is not null then 0 end) end), 0)
