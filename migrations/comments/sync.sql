@@ -305,3 +305,11 @@ comment on column sync.unsent.received_until is 'When the first response that ha
 comment on column sync.unsent.had is 'Records that had it before, of those in out_of.';
 comment on column sync.unsent.out_of is 'Records that might have had it before.';
 comment on column sync.unsent.run_id is 'The run that confirmed it: run_id in sync.run.';
+
+comment on table sync.verification is 'What the last verification by `start` found, one row; `wynnsync verify` changes nothing.';
+comment on column sync.verification.id is 'Always 0.';
+comment on column sync.verification.at is 'When it ended, by the clock of the machine that made it.';
+comment on column sync.verification.seconds is 'How long it took.';
+comment on column sync.verification.checks is 'How many checks were made.';
+comment on column sync.verification.wrong is 'Rows that were wrong, of all checks.';
+comment on column sync.verification.found is 'The checks that found wrong rows, with table and number.';

@@ -56,9 +56,14 @@ const REMARKED_HOURS = 2
 /** How long a receiver may delay the end of the process, ms. */
 export const WEBHOOK_TIMEOUT = 2000
 
+/** What is not monitored here. */
+interface Others {
+  metrics(): Promise<readonly Metric[]>
+  warnings(): Promise<readonly string[]>
+}
+
 /**
  * Starts counting, serves the metrics where a port is given, and notifies the webhook.
- * @param others metrics of what is not monitored here
  * @throws UsageError when the port is unavailable
  */
 export async function openMonitoring(
@@ -66,7 +71,7 @@ export async function openMonitoring(
   db: Database,
   watched: readonly Watched[],
   { metricsPort, metricsHost = '127.0.0.1' }: MonitoringFlags,
-  others: () => Promise<readonly Metric[]> = async () => [],
+  others: Others = { metrics: async () => [], warnings: async () => [] },
 ) {
   const { clock, log } = app
   const meter = createMeter(watched, clock)
@@ -81,9 +86,12 @@ export async function openMonitoring(
       host: metricsHost,
       hostNames: app.config.metricsHosts,
       port: wholeNumber('--metrics-port', port, 65_535),
-      metrics: async () => metricsText([...meter.metrics(await measures()), ...(await others())]),
+      metrics: async () => metricsText([...meter.metrics(await measures()), ...(await others.metrics())]),
       problems: async () => [...(await databaseProblem()), ...(await stuckIn(db, meter, clock)).map(problemText)],
-      warnings: async () => ((await remarks()) ?? []).map(({ resource, reason }) => `${resource}: ${reason}`),
+      warnings: async () => [
+        ...((await remarks()) ?? []).map(({ resource, reason }) => `${resource}: ${reason}`),
+        ...((await inTime(others.warnings(), clock)) ?? []),
+      ],
     })
   }
   const server = metricsPort === undefined ? undefined : await serve(metricsPort)

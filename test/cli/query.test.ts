@@ -238,6 +238,7 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
       'tiers',
       'locks',
       'watches',
+      'verification',
       'lake',
     ])
     expect(json.resources.at(-1)).toMatchObject({ resource: 'players', nameless: 0 })

@@ -8,6 +8,7 @@ import { resourcesNamed } from '../../src/resources/index.ts'
 import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
 import { temporaryFolder, testDatabase } from '../support/postgres.ts'
+import { wrongRows } from '../support/verified.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 const start = Date.parse('2026-06-01T12:00:00Z')
@@ -52,6 +53,10 @@ describe('what two databases recorded, in one', () => {
     done = await importLake(ours, openPlace(folder), { ...told, maxBytes: 1e9 })
     await world.api.close()
     await world.sandbox.close()
+  })
+
+  test('what comes of it is whole', async () => {
+    expect(await wrongRows(ours)).toEqual([])
   })
 
   test('nothing is refused, and there is no conflict between two who saw the same', () => {

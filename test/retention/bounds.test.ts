@@ -60,6 +60,7 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'sync.privacy_restriction',
     'sync.route_bucket',
     'sync.tier',
+    'sync.verification',
     'sync.watch',
     'sync.watch_delivery',
     'sync.web_key',

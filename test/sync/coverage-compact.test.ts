@@ -9,6 +9,7 @@ import { setExpectedInterval as expectEvery } from '../../src/sync/ledger/gaps.t
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
+import { wrongRows } from '../support/verified.ts'
 import { instantOf, item, worldOf } from '../support/world.ts'
 
 const day = ["'2026-06-01 00:00Z'", "'2026-06-02 00:00Z'"]
@@ -113,6 +114,7 @@ describe.each(kindsOfLongTests)('compacting the ledger of the %s database', (kin
     expect(done.observations).toBeGreaterThan(5)
     expect(await size()).toEqual([Number(runs) - done.runs, Number(observations) - done.observations])
     expect(await answers()).toEqual(told)
+    expect(await wrongRows(world.db)).toEqual([])
     expect(await compactCoverage(world.db, until('12:30'))).toEqual({ hours: 0, runs: 0, observations: 0 })
     expect(await answers()).toEqual(told)
   })
@@ -132,6 +134,7 @@ describe.each(kindsOfLongTests)('compacting the ledger of the %s database', (kin
       ['12:00', 6, 6, 0, 0, 1],
       ['13:00', 6, 1, 0, 5, 0.17],
     ])
+    expect(await wrongRows(world.db)).toEqual([])
     expect(await world.syncNow(itemSets)).toMatchObject({ status: 'failed' })
   })
 

@@ -14,6 +14,7 @@ import { effort } from '../support/effort.ts'
 import { guildBody, place, syncGuild } from '../support/guild-answers.ts'
 import { different, lakeBetween, linesOf } from '../support/lake-folder.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
+import { wrongRows } from '../support/verified.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
 type World = ReturnType<typeof worldOf>
@@ -102,6 +103,7 @@ describe.each(['server', 'embedded'] as const)('on %s, a period that is retracte
     }
     for (let nth = 0; nth < length; nth++) await play(nth)
     await retract(clockTime(first), clockTime(last))
+    expect(await wrongRows(world.db)).toEqual([])
     expect(await differences(world, without)).toEqual([])
     // And what comes then goes on from there.
     for (const nth of [length, length + 1]) await play(nth)
@@ -132,6 +134,7 @@ describe('an import that is retracted', () => {
     const before = new Map<string, string[]>()
     for (const table of tables) before.set(table, await linesOf(world.db, table))
     await lake.imported()
+    expect(await wrongRows(world.db)).toEqual([])
     expect(await linesOf(world.db, 'game.item')).not.toEqual(before.get('game.item'))
     const period = { from: new Date(instantOf('08:00')), to: new Date(instantOf('11:00')) }
     await expect(world.db.transaction((sql) => retractResource(sql, items, period))).rejects.toThrow(

@@ -5,16 +5,20 @@ import { territories } from '../../src/resources/territories/index.ts'
 import { materializeCoverage } from '../../src/sync/coverage/count.ts'
 import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { findWrong } from '../../src/sync/verify/check.ts'
+import { repairable, repairDatabase } from '../../src/sync/verify/repair.ts'
 import { checksOf, verifyDatabase } from '../../src/sync/verify/verify.ts'
 import { place } from '../support/guild-answers.ts'
+import { bothKinds, testDatabase } from '../support/postgres.ts'
+import { wrongRows } from '../support/verified.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
-import { type World, worldOf } from '../support/world.ts'
+import { openWorld, type World, worldOf } from '../support/world.ts'
 
 /** Checks that find something, as `check table: rows`. */
 async function failing(sql: Sql): Promise<string[]> {
   const found: string[] = []
   for (const check of checksOf(resources)) {
-    const { wrong } = await findWrong(sql, check, {})
+    const { wrong } =
+      typeof check.find === 'string' ? await findWrong(sql, check.find) : await check.find(sql, undefined)
     if (wrong > 0) found.push(`${check.name} ${check.table}: ${wrong}`)
   }
   return found
@@ -211,7 +215,7 @@ describe.each(['embedded', 'server'] as const)('verify (%s)', (kind) => {
     expect(await failing(world.db)).toEqual([])
     await liveArchived(world)
     const checks = await verifyDatabase(world.db, resources)
-    expect(checks.filter(({ wrong }) => wrong > 0)).toEqual([])
+    expect(await wrongRows(world.db)).toEqual([])
     expect(checks.length).toBeGreaterThan(50)
     expect(checks.map(({ table }) => table)).toEqual(expect.arrayContaining(['game.item', 'game.camp', 'sync.outbox']))
   })
@@ -223,4 +227,30 @@ describe.each(['embedded', 'server'] as const)('verify (%s)', (kind) => {
       found.push(`${what}: ${(await failingAfter(world, ...statements)).join(', ')}`)
     expect(found).toEqual(corruptions.map(([finds, what]) => `${what}: ${finds}`))
   })
+})
+
+test.each(bothKinds)('a repair puts right what follows from the rest, and leaves what does not (%s)', async (kind) => {
+  const world = await openWorld(await testDatabase(kind))
+  const { db } = world
+  await liveArchived(world)
+  const items = () => db.query('select * from game.item order by internal_name, valid_from')
+  const parts = () =>
+    db.query('select * from game.item_identification order by internal_name, valid_from, identification')
+  const [before, partsBefore] = [await items(), await parts()]
+  for (const statement of [
+    ...unchained,
+    `update game.item set valid_until = valid_until + interval '1 s' where ${first}`,
+    `update game.item set previous_until = null where internal_name = 'bow' and previous_until is not null`,
+    `delete from sync.coverage_hour where ${oneOf('sync.coverage_hour')}`,
+    `insert into sync.raw_body (hash, body, bytes, first_at) select decode(repeat('00', 32), 'hex'), body, bytes, first_at from sync.raw_body limit 1`,
+    'delete from sync.outbox where number = 2',
+  ])
+    await db.query(statement)
+  const checks = await verifyDatabase(db, resources)
+  const names = repairable(checks).map(({ check, table }) => `${check} ${table}`)
+  expect(names).toEqual(['chain game.item', 'coverage sync.coverage_hour', 'archive unused sync.raw_body'])
+  await repairDatabase(db, resources, checks, new Date(world.clock.now()))
+  expect(await wrongRows(db)).toEqual([['outbox sync.outbox', 1, { from_number: 2, to_number: 2, problem: 'missing' }]])
+  expect(await items()).toEqual(before)
+  expect(await parts()).toEqual(partsBefore)
 })

@@ -164,6 +164,10 @@ export const jsonSchemas = {
       examples: z.array(z.record(text, z.unknown())).describe('the first of them, at most five, by their keys'),
     }),
     seconds: count,
+    dryRun: z.boolean().optional().describe('with --repair: whether nothing was changed'),
+    repaired: listOf({ check: text, table: text, rows: count })
+      .optional()
+      .describe('with --repair: what was put right, or would be; `checks` is of the database after that'),
   }),
   backup: z.looseObject({
     place: text,

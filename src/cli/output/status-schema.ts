@@ -69,5 +69,15 @@ export const status = z.looseObject({
     failingSince: maybeInstant.describe('the first failed attempt since the last message that arrived'),
     deliveredAt: maybeInstant,
   }),
+  verification: z
+    .looseObject({
+      at: instant,
+      seconds: count,
+      checks: count,
+      wrong: count.describe('rows'),
+      found: listOf({ check: text, table: text, wrong: count }).describe('the checks that found wrong rows'),
+    })
+    .nullable()
+    .describe('what `start` found last; null before that'),
   lake: configuredLake,
 })

@@ -60,6 +60,10 @@ export async function rebuildCaptures(sql: Sql): Promise<RetractedRows> {
   return { table: 'game.territory_capture', removed: removed.length, changed: changed.length }
 }
 
+/** SQL condition: no hold of the place was imported. Captures of an import come as they were recorded there, beside the holds of both. */
+const isOwn = (row: string) => `not exists (select from sync.source_version said
+                     where said.table_name = 'game.territory_hold' and said.key = ${row}.territory)`
+
 /** Holds and captures say the same: each capture began a hold, and each hold that was captured has its capture. */
 export const captureChecks = [
   {
@@ -70,8 +74,8 @@ export const captureChecks = [
              from game.territory_capture capture
              left join game.territory_hold hold on hold.territory = capture.territory and hold.valid_from = capture.held_from
              left join game.territory_hold before on before.territory = hold.territory and before.valid_until = hold.previous_until
-            where before.territory is null or capture.to_guild_uuid is distinct from hold.guild_uuid
-               or capture.from_guild_uuid is distinct from before.guild_uuid`,
+            where (before.territory is null or capture.to_guild_uuid is distinct from hold.guild_uuid
+                   or capture.from_guild_uuid is distinct from before.guild_uuid) and ${isOwn('capture')}`,
   },
   {
     name: 'hold without capture',
@@ -80,7 +84,7 @@ export const captureChecks = [
     find: `select hold.territory, hold.valid_from, hold.guild_uuid, before.guild_uuid as from_guild_uuid
              from game.territory_hold hold
              join game.territory_hold before on before.territory = hold.territory and before.valid_until = hold.previous_until
-            where ${isCapture}
+            where ${isCapture} and ${isOwn('hold')}
               and not exists (select from game.territory_capture capture
                                where capture.territory = hold.territory and capture.held_from = hold.valid_from)`,
   },

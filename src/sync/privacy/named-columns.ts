@@ -13,6 +13,7 @@ import { retentionNaming } from '../tables/retention.ts'
 import { sourceNaming } from '../tables/source.ts'
 import { watchNaming } from '../tables/state.ts'
 import { unsentNaming } from '../tables/unsent.ts'
+import { verificationNaming } from '../tables/verification.ts'
 import type { Removed } from './erase-person.ts'
 
 /** Every table of the engine, with the columns that can name a player. */
@@ -27,6 +28,7 @@ export const engineNaming: readonly NamingTable[] = [
   ...rawNaming,
   ...privacyNaming,
   ...accessNaming,
+  ...verificationNaming,
 ]
 
 interface NamedPlayer {

@@ -3,6 +3,7 @@ import type { Sql, SqlValue } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { isWorklist, type Resource, type RetractedRows, type Worklist } from '../declare/resource.ts'
 import { writtenTables } from '../declare/written-tables.ts'
+import { forgetOrphanClaims } from '../evidence/orphan-claims.ts'
 import { invalidateCoverage, recordGapBetween } from '../ledger/gaps.ts'
 import { privacyLock } from '../privacy/privacy.ts'
 import { compareNextWithTables } from '../respond/missing-keys.ts'
@@ -53,6 +54,7 @@ export async function retractResource(
   for (const one of written) if (one.kind === 'rows') tables.push(await retractRows(sql, one, written))
   const rebuilt = await resource.afterRetraction?.(sql)
   if (rebuilt) tables.push(rebuilt)
+  await forgetOrphanClaims(sql, resource)
   await retractFromLedger(sql, resource, retracted)
   await sql.query('drop table retract_span, retract_response')
   return { resource: resource.name, ...extent, tables: tables.filter(({ removed, changed }) => removed + changed > 0) }

@@ -6,13 +6,21 @@ import { type Check, collectWrong } from './check.ts'
 /** How many bodies are read at once. */
 const BATCH = 50
 
+export const archiveUnused = {
+  name: 'archive unused',
+  table: 'sync.raw_body',
+  meaning: 'bodies that no archived response has, which no retention and no purge would find',
+  find: `select encode(hash, 'hex') as hash, first_at from sync.raw_body
+          where not exists (select from sync.raw_answer where raw_answer.hash = raw_body.hash)`,
+} as const satisfies Check
+
 /** What must hold of the archived responses. */
 export const archiveChecks: readonly Check[] = [
   {
     name: 'archive body',
     table: 'sync.raw_body',
     meaning: 'bodies that cannot be decompressed, or are not what their hash says',
-    find: async (sql, { signal }) => {
+    find: async (sql, signal) => {
       const wrong = collectWrong()
       for await (const rows of bodiesOf(sql)) {
         signal?.throwIfAborted()
@@ -33,13 +41,7 @@ export const archiveChecks: readonly Check[] = [
     find: `select answer_id, position, resource, key, encode(hash, 'hex') as hash from sync.raw_answer
             where not exists (select from sync.raw_body where raw_body.hash = raw_answer.hash) order by answer_id, position`,
   },
-  {
-    name: 'archive unused',
-    table: 'sync.raw_body',
-    meaning: 'bodies that no archived response has, which no retention and no purge would find',
-    find: `select encode(hash, 'hex') as hash, first_at from sync.raw_body
-            where not exists (select from sync.raw_answer where raw_answer.hash = raw_body.hash)`,
-  },
+  archiveUnused,
 ]
 
 interface Body {

@@ -15,19 +15,14 @@ export interface Check {
   /** What rows are wrong, in a sentence for people. */
   readonly meaning: string
   /** One statement for the wrong rows, their keys first; or what finds them. */
-  readonly find: string | ((sql: Sql, options: FindOptions) => Promise<WrongRows>)
-}
-
-interface FindOptions {
-  readonly signal?: AbortSignal | undefined
+  readonly find: string | ((sql: Sql, signal: AbortSignal | undefined) => Promise<WrongRows>)
 }
 
 /** How many wrong rows of a check are shown. */
 const EXAMPLES = 5
 
-/** Runs a check on one snapshot of the database. */
-export async function findWrong(sql: Sql, { find }: Check, options: FindOptions): Promise<WrongRows> {
-  if (typeof find === 'function') return await find(sql, options)
+/** Counts what a statement finds. */
+export async function findWrong(sql: Sql, find: string): Promise<WrongRows> {
   const rows = await sql.query<{ wrong: number; example: Record<string, unknown> }>(
     `with wrong as materialized (${find})
      select (select count(*) from wrong)::int as wrong, to_jsonb(example) as example

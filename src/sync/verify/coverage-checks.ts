@@ -25,8 +25,7 @@ export const coverageChecks: readonly Check[] = [
              select resource, counted_until,
                     greatest(thinned_until, (select fine_since from sync.tier where sample_table = 'ledger/' || resource),
                              (select coarse_since from sync.tier where sample_table = 'ledger/' || resource),
-                             -- Its first hours may have been counted from responses that only another database has.
-                             (select min(hour) from sync.coverage_hour where coverage_hour.resource = coverage_reach.resource)) as since
+                             (select date_trunc('hour', watch.first_at, 'UTC') from analytics.watch(coverage_reach.resource) watch)) as since
                from sync.coverage_reach
            ), cell as (
              select reach.resource, hour from reach

@@ -4,6 +4,7 @@ import { type FaultName, faultNames } from '../../../src/sandbox/index.ts'
 import type { RunResult } from '../../../src/sync/run/run-result.ts'
 import { effort } from '../../support/effort.ts'
 import { testDatabase } from '../../support/postgres.ts'
+import { wrongRows } from '../../support/verified.ts'
 import { acceptedAnswers, openScene, replay, type Scene, start, syncEverything } from './scene.ts'
 import { digestsOf, factTables, rowsOf, standing, timeless } from './tables.ts'
 
@@ -122,6 +123,7 @@ describe('every resource, synced while one fault acts', () => {
       }
       await replay(twin, await acceptedAnswers(scene, fault === 'skew' ? 'request' : 'headers'), patches, walk)
       await compareTables(db, twinDb, expected[fault])
+      expect(await wrongRows(db)).toEqual([])
     } finally {
       await closed(scene, twin)
     }

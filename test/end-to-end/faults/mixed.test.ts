@@ -4,6 +4,7 @@ import { faultNames, type GameHistory } from '../../../src/sandbox/index.ts'
 import type { RunResult } from '../../../src/sync/run/run-result.ts'
 import { effort } from '../../support/effort.ts'
 import { testDatabase } from '../../support/postgres.ts'
+import { wrongRows } from '../../support/verified.ts'
 import { acceptedAnswers, openScene, replay, type Scene, start, syncEverything } from './scene.ts'
 import { factTables, rowsOf, standing } from './tables.ts'
 
@@ -51,6 +52,10 @@ describe.each(seeds)(`${effort.gameHours} hours of every fault at random (seed %
     await replay(twin, last, [])
     await twin.close()
   }, 7_200_000)
+
+  test('leaves a database that is whole', async () => {
+    expect(await wrongRows(db)).toEqual([])
+  })
 
   test('meets most of them, and every run ends with what a crontab can rely on', () => {
     expect(met.size).toBeGreaterThan(faultNames.length / 2)

@@ -6,6 +6,7 @@ import { isWorklist, type Resource, type Worklist } from '../../../src/sync/decl
 import type { RunResult } from '../../../src/sync/run/run-result.ts'
 import { effort } from '../../support/effort.ts'
 import { testDatabase } from '../../support/postgres.ts'
+import { wrongRows } from '../../support/verified.ts'
 import { currentOf, type Facts, historyOf, keyColumns, versionTables } from './facts.ts'
 import { type GoodBodies, openGoodBodies } from './good.ts'
 import { deadline, type Line, openLine } from './line.ts'
@@ -117,6 +118,7 @@ async function playSegment(
   const [left, right] = [await currentOf(db, resource), baseline].map((facts) => versionsAmong(facts, tables))
   if (JSON.stringify(left) !== JSON.stringify(right))
     wrong.push(`${resource.name} ${from}: ${last.status}, and other keys are current`)
+  for (const rows of await wrongRows(db)) wrong.push(`${resource.name} ${from}: verify finds ${JSON.stringify(rows)}`)
 }
 
 function problemsOf(run: RunResult, what: string, tookMs: number): string[] {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { effort } from '../../support/effort.ts'
 import { type OwnPostgres, startBinaries } from '../../support/postgres-binaries.ts'
+import { wrongRows } from '../../support/verified.ts'
 import { inventedEvents, wrongMap, wrongTombstones } from './bad-day/contradictions.ts'
 import { recordDeliveredFacts } from './bad-day/delivered-facts.ts'
 import { type Environment, openEnvironment } from './bad-day/environment.ts'
@@ -66,6 +67,10 @@ describe.each(effort.seeds)('start, three crontab lines and a backfill while eve
     expect(Math.abs((sum?.expected ?? 0) - intervals)).toBeLessThan(intervals / 500)
     expect(Math.abs((sum?.missed ?? 0) - missed)).toBeLessThanOrEqual(2)
     expect(inGaps).toBeGreaterThanOrEqual(undelivered)
+  })
+
+  test('leave a database that is whole', async () => {
+    expect(await wrongRows(environment.db)).toEqual([])
   })
 
   test('leave no lease, lock, reservation or session behind, and no rejection unhandled', async () => {

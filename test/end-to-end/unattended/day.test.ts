@@ -4,6 +4,7 @@ import type { LogEntry } from '../../../src/sandbox/http/request-journal.ts'
 import type { SandboxOptions } from '../../../src/sandbox/index.ts'
 import { effort } from '../../support/effort.ts'
 import { letPass } from '../../support/pending.ts'
+import { wrongRows } from '../../support/verified.ts'
 import { dawn, playBackfill, playCrontab, playStart, type Stage, setStage } from './cast.ts'
 
 const MINUTE = 60_000
@@ -74,6 +75,7 @@ async function playDay(stage: Stage, of: typeof resources, length: number): Prom
   }
   stage.over.abort(new Error('the day is over'))
   await Promise.all(actors)
+  expect(await wrongRows(stage.db)).toEqual([])
   return journal
 }
 

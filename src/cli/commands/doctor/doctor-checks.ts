@@ -17,6 +17,7 @@ import { storeSettings } from '../../../lake/lake-store.ts'
 import { readDatingRemarks, readUnsent } from '../../../sync/overview/overview.ts'
 import { dateByClocks } from '../../../sync/respond/clocks.ts'
 import { periodSeconds } from '../../../sync/schedule/ticker.ts'
+import { foundText, lastVerification } from '../../../sync/verify/verification.ts'
 import { bytesText, durationText } from '../../output/units.ts'
 
 export interface Finding {
@@ -193,6 +194,18 @@ async function roomAt(folder: string): Promise<{ bavail: number; bsize: number }
     if (dirname(folder) === folder) throw error
     return await roomAt(dirname(folder))
   }
+}
+
+/** What `start` found when it verified the database last; nothing before that. */
+export async function checkVerified(db: Database | undefined, { clock }: App): Promise<Finding[]> {
+  const last = await (db && lastVerification(db))?.catch(() => undefined)
+  if (!last) return []
+  const check = 'verify'
+  const ago = durationText(Math.max(0, clock.now() - last.at.getTime()) / 1000)
+  if (last.wrong === 0)
+    return [{ check, verdict: 'fine', seen: `${last.checks} checks found nothing wrong, ${ago} ago` }]
+  const todo = '`wynnsync verify` shows the rows; restore a backup, or see docs/explanation/verification.md'
+  return [{ check, verdict: 'problem', seen: `${foundText(last)}, ${ago} ago`, todo }]
 }
 
 /** Whether the lake that `start` keeps can be written, and is up to date; nothing where none is configured. */

@@ -25,6 +25,7 @@ import {
   checkProxy,
   checkReplication,
   checkResponse,
+  checkVerified,
   type Finding,
 } from './doctor-checks.ts'
 import { checkWatches } from './doctor-watches.ts'
@@ -80,7 +81,12 @@ export async function diagnose(context: Context, sets = false): Promise<Finding[
     const database = db ? await checkDatabase(db, context, sets) : undefined
     findings.push(...(database?.findings ?? []))
     const watches = await checkWatches(app.config, db)
-    findings.push(await checkDisk(app.config, db), ...watches, ...(await checkLake(app)))
+    findings.push(
+      await checkDisk(app.config, db),
+      ...watches,
+      ...(await checkLake(app)),
+      ...(await checkVerified(db, app)),
+    )
     findings.push(...(await checkProxy(app.config)))
     const requests: RequestEvent[] = []
     const onRequest = (event: RequestEvent) => void requests.push(event)

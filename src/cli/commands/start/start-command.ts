@@ -32,6 +32,7 @@ import { openOutages } from '../../outage-file.ts'
 import { durationText } from '../../output/units.ts'
 import { folderHolder, serverHolder, skipStart, startHold, startLock, stopHolder } from './start-holder.ts'
 import { checkLake, keepLake, lakeMetrics } from './start-lake.ts'
+import { keepVerified, verifyMetrics, verifyWarnings } from './start-verify.ts'
 import { openStartWeb, type StartWebFlags, startWebOptions } from './start-web.ts'
 
 /** How long in-flight requests may take to end after a SIGTERM, ms; the rest of ten seconds is for the database. */
@@ -70,6 +71,7 @@ export async function startCommand(context: Context, flags: StartFlags): Promise
     openDatabase(app, holds, { stays: true, shares: 'writes', ending: context.signal }),
   )
   if (!db) return exitCode.done
+  const opened = db
   let api: Api | undefined
   let monitoring: Monitoring | undefined
   let web: HttpServer | undefined
@@ -92,7 +94,10 @@ export async function startCommand(context: Context, flags: StartFlags): Promise
       for (const expected of watched) await setExpectedInterval(db, { ...expected, ...by })
       for (const resource of off) await setExpectedInterval(db, { resource, everySeconds: null, ...by })
     })
-    monitoring = await openMonitoring(app, db, watched, flags, () => lakeMetrics(app))
+    monitoring = await openMonitoring(app, db, watched, flags, {
+      metrics: async () => [...(await lakeMetrics(app)), ...(await verifyMetrics(app, opened))],
+      warnings: () => verifyWarnings(opened),
+    })
     if (webOptions) web = await openStartWeb(context, db, webOptions)
     api = openSharedApi(app, db, monitoring.request)
     app.log.info({ database: db.place, resources: scheduled.length, off: off.length > 0 ? off : undefined }, 'started')
@@ -170,6 +175,7 @@ async function run(
   await watching.begin()
   const delivering = watching.run(signal)
   const exporting = keepLake(app, db, signal)
+  const verifying = keepVerified(app, db, signal)
   await runSchedule(
     { ...engineOf(app, db, api, { admission }), outages, log: faultsOnce(app.log, app.clock) },
     {
@@ -191,7 +197,7 @@ async function run(
   ending.abort(signal.reason)
   await maintenance
   await watching.close(WEBHOOK_TIMEOUT)
-  await Promise.all([delivering, exporting])
+  await Promise.all([delivering, exporting, verifying])
   if (refusal !== undefined) throw refusal
 }
 

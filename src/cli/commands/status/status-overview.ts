@@ -17,6 +17,7 @@ import {
 import { readFreshness, readKeyCounts, readStates } from '../../../sync/overview/recent-runs.ts'
 import { readPendingRestrictions } from '../../../sync/privacy/restrictions/restrictions.ts'
 import { accountOf } from '../../../sync/run/database-budget-store.ts'
+import { lastVerification } from '../../../sync/verify/verification.ts'
 import { readPendingRefusals } from '../../../sync/worklist/refusals.ts'
 
 const DAY = 86_400_000
@@ -64,6 +65,7 @@ export async function readOverview(
     tiers: await readTiers(db),
     locks: await readHeldLocks(db),
     watches: await readWatchStates(db),
+    verification: (await lastVerification(db)) ?? null,
     lake: lake === undefined ? null : await lakeOf(lake.place, lake.settings),
   }
 }

@@ -1,5 +1,6 @@
 import { visibleLine } from '../../../base/terminal-text.ts'
 import type { DriftOverview } from '../../../sync/overview/drift-overview.ts'
+import { foundText } from '../../../sync/verify/verification.ts'
 import { bold, red, type Style } from '../../output/output.ts'
 import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText, minuteText, shortened } from '../../output/units.ts'
@@ -17,7 +18,7 @@ export function statusText(overview: Overview, now: number, width?: number): str
   const { database, resources, size } = overview
   const neverSynced = resources.every((state) => state.status === null)
   const parts = [
-    `database ${database}, ${bytesText(size.bytes)}\n${lakeLine(overview, now)}`,
+    `database ${database}, ${bytesText(size.bytes)}\n${lakeLine(overview, now)}${verificationLine(overview, now)}`,
     resourceTable(resources, now, width),
     ...(neverSynced ? ['Nothing was synced yet. Start with: wynnsync sync items\n'] : []),
     ...resources.flatMap(({ resource, nameless }) =>
@@ -34,6 +35,12 @@ function lakeLine({ lake }: Overview, now: number): string {
   if (lake === null) return ''
   const { place, at, rows, bytes } = lake
   return `lake ${visibleLine(place)}, ${bytesText(bytes)}, ${rows.toLocaleString('en-US')} rows, exported ${ago(at, now)}\n`
+}
+
+function verificationLine({ verification }: Overview, now: number): string {
+  if (verification === null) return ''
+  const { at, wrong } = verification
+  return `verified ${ago(at, now)}: ${wrong === 0 ? 'nothing is wrong' : `${foundText(verification)}; see wynnsync verify`}\n`
 }
 
 /** Who may reserve requests of a bucket. */

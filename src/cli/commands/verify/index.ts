@@ -1,12 +1,16 @@
 import type { CommandDeclaration } from '../../command.ts'
-import { wide } from '../../options.ts'
+import { consentFlags, option, wide } from '../../options.ts'
 
 export const verify: CommandDeclaration = {
   usage: 'verify',
-  summary: 'prove that the database is whole: chains, events, archive, numbers; changes nothing',
-  options: [wide],
+  summary: 'prove that the database is whole: chains, events, ledger, archive, numbers',
+  options: [
+    option('--repair', 'put right what follows from what the database has'),
+    ...consentFlags('what would be repaired'),
+    wide,
+  ],
   notes:
     'It ends with 3 where rows are wrong, and prints which. It reads every table once, so it takes about a minute per GB.',
-  examples: ['wynnsync verify', 'wynnsync verify --json | jq .wrong'],
+  examples: ['wynnsync verify', 'wynnsync verify --repair --dry-run', 'wynnsync verify --json | jq .wrong'],
   load: async () => (await import('./verify-command.ts')).verifyCommand,
 }

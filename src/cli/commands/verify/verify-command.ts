@@ -1,26 +1,61 @@
+import type { Database } from '../../../db/database.ts'
 import { resources } from '../../../resources/index.ts'
+import { repairable, repairDatabase } from '../../../sync/verify/repair.ts'
 import { type Verified, verifyDatabase } from '../../../sync/verify/verify.ts'
+import { type ConsentFlags, consent } from '../../ask.ts'
 import { type Context, tableWidth, withDatabase, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
+import { refuseWithout } from '../../options.ts'
 import { formatTable } from '../../output/table.ts'
 import { durationText } from '../../output/units.ts'
+import { withoutWriters } from '../../without-writers.ts'
 
-/** `verify`: proves that what the database holds agrees with itself. Returns the exit code. */
-export async function verifyCommand(context: Context): Promise<number> {
-  const { app, signal, progress } = context
-  const began = app.clock.now()
-  progress.begin('verify')
-  const onProgress = (records: number, count: number) => progress.seen('verify', { records, count }, 'checks')
-  const checks = await withDatabase(
+interface VerifyFlags extends ConsentFlags {
+  readonly repair?: boolean
+}
+
+/** `verify`: proves that what the database holds agrees with itself; `--repair` puts right what follows from it. Returns the exit code. */
+export async function verifyCommand(context: Context, flags: VerifyFlags): Promise<number> {
+  refuseWithout(flags, '--repair', ['--yes', '--dry-run'])
+  const { repair = false, dryRun = false } = flags
+  const { clock } = context.app
+  const began = clock.now()
+  const changes = repair && !dryRun
+  const work = async (db: Database) => {
+    const checks = await verifyAll(context, db)
+    const repaired = repair ? repairable(checks) : []
+    if (!changes || repaired.length === 0) return { checks, repaired }
+    context.err.write(formatTable(['check', 'table', 'wrong', 'meaning'], repaired, { width: tableWidth(context) }))
+    await consent(context, flags, { command: 'verify --repair', question: 'Repair these?' })
+    await withoutWriters(db, () => repairDatabase(db, resources, checks, new Date(clock.now())))
+    return { checks: await verifyAll(context, db), repaired }
+  }
+  const { checks, repaired } = await withDatabase(
     context,
     'verify',
-    (db) => verifyDatabase(db, resources, { signal, onProgress }).finally(() => progress.end()),
-    { isInterruptible: true },
+    work,
+    changes ? { access: 'change', alone: true } : { isInterruptible: true },
   )
-  const seconds = Math.round((app.clock.now() - began) / 1000)
+  const seconds = Math.round((clock.now() - began) / 1000)
   const wrong = checks.reduce((sum, check) => sum + check.wrong, 0)
-  writeSummary(context, { wrong, checks, seconds }, textOf(checks, seconds, tableWidth(context)))
+  const done = repaired.map(({ check, table, wrong: rows }) => ({ check, table, rows }))
+  const json = { wrong, checks, seconds, ...(repair ? { dryRun, repaired: done } : {}) }
+  writeSummary(context, json, textOf(checks, seconds, tableWidth(context)) + repairedText(done, dryRun))
   return wrong > 0 ? exitCode.rejected : exitCode.done
+}
+
+async function verifyAll({ signal, progress }: Context, db: Database): Promise<Verified[]> {
+  progress.begin('verify')
+  const onProgress = (records: number, count: number) => progress.seen('verify', { records, count }, 'checks')
+  return await verifyDatabase(db, resources, { signal, onProgress }).finally(() => progress.end())
+}
+
+function repairedText(
+  repaired: readonly { readonly check: string; readonly table: string; readonly rows: number }[],
+  dryRun: boolean,
+): string {
+  const what = dryRun ? 'would repair' : 'repaired'
+  return repaired.map(({ check, table, rows }) => `${what} ${check} ${table}: ${rows}\n`).join('')
 }
 
 function textOf(checks: readonly Verified[], seconds: number, width: number | undefined): string {

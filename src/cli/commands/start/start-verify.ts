@@ -1,0 +1,88 @@
+import { type App, openDatabase } from '../../../app/app.ts'
+import { messageOf } from '../../../base/errors.ts'
+import type { Database } from '../../../db/database.ts'
+import { gauge, type Metric } from '../../../monitoring/metrics-text.ts'
+import { resources } from '../../../resources/index.ts'
+import {
+  foundText,
+  lastVerification,
+  recordVerification,
+  type Verification,
+} from '../../../sync/verify/verification.ts'
+import { verifyDatabase } from '../../../sync/verify/verify.ts'
+
+const HOUR = 3_600_000
+
+/** How long after a verification the next one is due, ms: where it found nothing wrong, and where it did. */
+const WEEK = 7 * 24 * HOUR
+const DAY = 24 * HOUR
+
+/** A process verifies nothing in its first hour, ms: what came due while it was down goes first. */
+const FIRST = HOUR
+
+/**
+ * Verifies the database once a week until the signal. What fails is logged and tried again in an hour; syncs go on. From a connection of
+ * its own; the embedded database has one, and each check is a statement that syncs wait for.
+ */
+export async function keepVerified(app: App, db: Database, stopping: AbortSignal): Promise<void> {
+  const { clock, log } = app
+  const startedAt = clock.now()
+  while (!stopping.aborted) {
+    let wait = HOUR
+    try {
+      const last = await lastVerification(db)
+      const due = last ? last.at.getTime() + (last.wrong > 0 ? DAY : WEEK) : 0
+      // A clock that was ahead says nothing of what is due now.
+      wait = Math.min(WEEK, Math.max(due, startedAt + FIRST) - clock.now())
+      if (wait <= 0) {
+        say(app, await verifyOnce(app, db, stopping))
+        continue
+      }
+    } catch (error) {
+      if (stopping.aborted) return
+      wait = HOUR
+      log.warn({ err: error }, `the database could not be verified, which is tried again: ${messageOf(error)}`)
+    }
+    await clock.sleep(wait, stopping).catch(() => undefined)
+  }
+}
+
+async function verifyOnce(app: App, shared: Database, signal: AbortSignal): Promise<Verification> {
+  const { clock } = app
+  const own = shared.kind === 'server' ? await openDatabase(app, ['verify']) : undefined
+  const began = clock.now()
+  try {
+    const checks = await verifyDatabase(own ?? shared, resources, { signal })
+    const at = new Date(clock.now())
+    return await recordVerification(shared, checks, { at, seconds: Math.round((at.getTime() - began) / 1000) })
+  } finally {
+    await own?.close()
+  }
+}
+
+function say({ log }: App, done: Verification): void {
+  const { checks, seconds, wrong } = done
+  if (wrong === 0) log.info({ checks, seconds }, 'the database is verified')
+  else
+    log.error(
+      { checks, seconds, wrong },
+      `verify found rows that are wrong; \`wynnsync verify\` shows them: ${foundText(done)}`,
+    )
+}
+
+/** What verification found wrong, for /healthz; nothing where all is well, or the database is away. */
+export async function verifyWarnings(db: Database): Promise<string[]> {
+  const last = await lastVerification(db).catch(() => undefined)
+  return last && last.wrong > 0 ? [`verify found rows that are wrong: ${foundText(last)}`] : []
+}
+
+/** Age and result of the last verification; none before the first. */
+export async function verifyMetrics({ clock }: App, db: Database): Promise<Metric[]> {
+  const last = await lastVerification(db).catch(() => undefined)
+  if (!last) return []
+  const age = Math.max(0, clock.now() - last.at.getTime()) / 1000
+  return [
+    gauge('wynnsync_verify_age_seconds', 'Age of the last verification by start.', [{ value: age }]),
+    gauge('wynnsync_verify_wrong_rows', 'Rows that it found wrong.', [{ value: last.wrong }]),
+  ]
+}
