@@ -13,7 +13,7 @@ const why =
   executablePath === undefined ? ' (skipped: no Chromium; set WYNNSYNC_TEST_CHROMIUM or install chromium)' : ''
 
 /** The sizes at which every page is looked at. */
-const widths = [360, 768, 1280, 1440]
+const widths = [360, 768, 850, 1280, 1440]
 
 describe.skipIf(executablePath === undefined)(`the site of the program in a browser${why}`, () => {
   let browser: Browser
@@ -97,10 +97,88 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
     expect(complaints).toEqual([])
   })
 
+  test('the map is moved and enlarged by wheel, keys and buttons without drawing a territory anew', async () => {
+    const { page, complaints } = await open('/map')
+    const port = page.locator('.map-port')
+    const transform = () => page.evaluate<string>(`document.querySelector('.map-port svg.plot').style.transform`)
+    const settled = async (change: () => Promise<unknown>) => {
+      const before = await transform()
+      await change()
+      await expect.poll(transform).not.toBe(before)
+    }
+    await page.evaluate(`new MutationObserver((all) => { window.drawn = (window.drawn ?? 0) + all.length })
+      .observe(document.querySelector('.map-port svg g[data-mark=rect]'), { attributes: true, subtree: true, childList: true })`)
+    const box = await port.boundingBox()
+    if (!box) throw new Error('there is no map')
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
+    await settled(() => page.mouse.wheel(0, -300))
+    await page.mouse.down()
+    await settled(() => page.mouse.move(box.x + box.width / 2 + 50, box.y + box.height / 2 + 20, { steps: 4 }))
+    await page.mouse.up()
+    await port.focus()
+    for (const key of ['+', 'ArrowLeft', '-', '0']) await settled(() => page.keyboard.press(key))
+    await settled(() => page.locator('#map-in').click())
+    expect(await page.evaluate('window.drawn ?? 0')).toBe(0)
+    expect(complaints).toEqual([])
+  })
+
+  test('a territory of the map has a card, by a click or Enter, and the address keeps what is shown', async () => {
+    const { page, complaints } = await open('/map')
+    const card = page.locator('#map-card')
+    await page.locator('.map-port').focus()
+    await page.keyboard.press('Enter')
+    await card.waitFor()
+    const name = await card.locator('h4').textContent()
+    expect(await card.locator('dl').textContent()).toContain('Held by')
+    await page.keyboard.press('Escape')
+    expect(await card.isVisible()).toBe(false)
+    await page.locator('.map-port svg.plot g[data-mark=rect] rect').nth(1).click()
+    await card.waitFor()
+    await page.selectOption('#map-mode', 'treasury')
+    await page.locator('#map-before').click()
+    await page.waitForURL(/#.*m=treasury/)
+    await page.waitForURL(/#t=/)
+    const [time, territory] = [await page.locator('#map-time').textContent(), await card.locator('h4').textContent()]
+    await page.reload()
+    await card.waitFor()
+    expect(await page.locator('#map-time').textContent()).toBe(time)
+    expect([await page.inputValue('#map-mode'), await card.locator('h4').textContent()]).toEqual([
+      'treasury',
+      territory,
+    ])
+    expect(name).not.toBe('')
+    expect(complaints).toEqual([])
+  })
+
+  test('all script of the site is at most 100 kB, and the map is there without it', async () => {
+    const scripts = await Promise.all(
+      ['/', '/map'].map(async (path) => {
+        const text = await (await fetch(`${url}${path}`)).text()
+        return [...text.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, script = '']) => script)
+      }),
+    )
+    const bytes = [...new Set(scripts.flat())].reduce((sum, script) => sum + script.length, 0)
+    expect(bytes).toBeGreaterThan(1000)
+    expect(bytes).toBeLessThan(100_000)
+    const { page } = await open('/map', { javaScriptEnabled: false })
+    expect(await page.locator('.map-port svg.plot rect').count()).toBeGreaterThan(2)
+    expect(await page.locator('.map-tools').isVisible()).toBe(false)
+  })
+
   test.each(widths)('no page is wider than a window of %i px, in the light or dark', async (width) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page } = await open('/', { viewport: { width, height: 900 }, colorScheme })
-      for (const path of ['/', '/captures', '/search?q=a', '/guilds', '/status', '/items', '/worlds', '/gained']) {
+      for (const path of [
+        '/',
+        '/captures',
+        '/search?q=a',
+        '/guilds',
+        '/status',
+        '/items',
+        '/worlds',
+        '/gained',
+        '/map',
+      ]) {
         await page.goto(`${url}${path}`)
         expect([path, await overhang(page)]).toEqual([path, 0])
       }

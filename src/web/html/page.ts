@@ -30,6 +30,8 @@ export interface Page {
   readonly chapters: readonly Chapter[]
   /** The one path of this content. */
   readonly path: string
+  /** Whether it takes all of the window, as a map does. */
+  readonly isWide?: boolean
   /** Path of the Atom feed of the same. */
   readonly feed?: string
 }
@@ -63,6 +65,21 @@ form label { display: flex; gap: 6px; align-items: center; font-size: 15px }
 @media screen and (max-width: 740px) { td time[data-local]::after { content: none } .health { margin-left: 0 } }
 @media print { #map-live, .top form, .site, .period, .health { display: none } time[data-local]::after { content: none } }
 code:target { outline: 2px solid var(--ink); outline-offset: 3px }
+body:has(.wide-page) { max-width: none; padding-top: 14px } body:has(.wide-page) h1 { font-size: 20px } body:has(.wide-page) h1 + .soft { display: none } body:has(.wide-page) .site { margin-bottom: 10px }
+.wide-page h2, .wide-page figcaption { display: none } .wide-page figure { margin-top: 12px }
+.wide-page .map-body { grid-template-columns: minmax(0, 1fr) 300px; gap: 10px 20px } .map-side { max-height: 78vh; overflow: auto }
+.map-tools { grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; font-size: 14px } .map-tools .note { margin: 0 }
+#map-strip { flex: 1 1 200px; height: 26px; min-width: 0; border-bottom: 1px solid var(--rule) }
+.map-port { position: relative } .map-port.moves { height: 78vh; min-height: 340px; overflow: hidden; touch-action: none; cursor: grab; border: 1px solid var(--rule); border-radius: 6px }
+.moves .scaled { height: 100% } .moves svg.plot { width: auto; max-width: 100%; height: 100%; transform-origin: 0 0 } .moving svg.plot { will-change: transform }
+.map-buttons { display: none } .moves .map-buttons { position: absolute; right: 8px; bottom: 8px; display: grid; gap: 4px } .map-buttons button { width: 34px; height: 34px; padding: 0; font-size: 18px }
+#map-card { position: absolute; left: 8px; top: 8px; width: min(300px, calc(100% - 16px)); max-height: calc(100% - 16px); overflow: auto; padding: 10px 12px; background: var(--paper); border: 1px solid var(--soft); border-radius: 6px; font-size: 13px; cursor: auto }
+#map-card h4 { margin: 0 28px 6px 0; font-size: 15px } #map-card > button { position: absolute; right: 6px; top: 6px; padding: 0 8px }
+#map-card dl { margin: 0; display: grid; grid-template-columns: auto 1fr; gap: 2px 10px } #map-card dt { color: var(--soft) } #map-card dd { margin: 0 }
+.names { display: none } .near .names { display: block; fill: var(--on-guild); text-anchor: middle; pointer-events: none; stroke: none }
+rect.chosen { stroke: var(--ink); stroke-width: 2 } .at { font-size: 14px }
+@media screen and (max-width: 900px) { .wide-page .map-body { grid-template-columns: minmax(0, 1fr) } .map-side { max-height: none } .map-port.moves { height: 62vh } .moves .scaled text { display: block } }
+@media print { .map-tools, .map-buttons, #map-card { display: none !important } }
 rect.taken { stroke: var(--ink); stroke-width: 3 }
 del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
 `
@@ -117,7 +134,7 @@ interface Serving {
 }
 
 export async function pageText(
-  { title, lead, control, chapters, path, feed }: Page,
+  { title, lead, control, chapters, path, feed, isWide = false }: Page,
   { version, picture, health, people, isLive = false, isIndexed = true }: Serving,
 ): Promise<string> {
   const section = ([at, name]: readonly [string, string] | readonly string[]) =>
@@ -142,7 +159,7 @@ ${
 <nav class="site" aria-label="Pages">${sections.map(section)}</nav>
 ${health.banner ? html`<p class="banner" role="status">${health.banner}</p>` : ''}
 <h1>${title}</h1><p class="soft">${lead}</p>${control ?? ''}</header>
-<main>${chapters.map(chapterMarkup)}</main>
+<main${isWide ? html` class="wide-page"` : ''}>${chapters.map(chapterMarkup)}</main>
 <footer>wynnsync ${version}. All times are UTC; after a dot, yours. Hatched (on paper, dashed) is unknown, not zero. Not affiliated with the makers
 of the game or of its API.</footer>`,
   })

@@ -1,11 +1,12 @@
 import { mapScript } from '../../analytics/report/map/map-script.ts'
 import { siteScript } from '../html/site-script.ts'
+import { mapViewScript } from './map-view-script.ts'
 
 /**
  * The script of the map with captures as they come. The stream says that something changed, `/map.json` says what is true now: what a
  * connection missed is there, too. Nothing is open while the page is hidden, since a browser opens few connections to one host.
  */
-export const liveScript = `${siteScript}${mapScript}
+export const liveScript = `${siteScript}${mapScript}${mapViewScript}
 const live = document.getElementById('map-live')
 if (map && live) followCaptures()
 
@@ -26,7 +27,7 @@ function followCaptures() {
   }
   const update = async (after) => {
     const { at, title, guilds, holders } = await (await fetch('/map.json?after=' + after)).json()
-    for (const one of map(at, guilds, holders)) tell(at, one)
+    for (const one of map(at, guilds, holders, new Date(Date.now()).toISOString())) tell(at, one)
     document.querySelector('h1').textContent = title
     document.title = title + ' \u00b7 wynnsync'
     say('Live: captures appear here and on the map. As of ' + at + ' UTC.')

@@ -1,14 +1,16 @@
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
+import { readMoments } from '../../analytics/report/drawing/moments.ts'
 import { mapFigure } from '../../analytics/report/map/map.ts'
 import { mapFrameOf } from '../../analytics/report/map/map-frame.ts'
 import { instant } from '../../analytics/report/words.ts'
+import { visibleLine } from '../../base/terminal-text.ts'
 import { INSTANT, instantOf } from '../../base/text/instants.ts'
 import { pathOf } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
 
-/** `/map?at=`: who holds what at an instant, and in the seven days before it. */
+/** `/map?at=`: who holds what at an instant, and in the seven days before it; or in a period. */
 export async function mapPage(visit: Visit): Promise<Page> {
   const { sql, now, query } = visit
   const text = query.get('at') ?? ''
@@ -18,20 +20,91 @@ export async function mapPage(visit: Visit): Promise<Page> {
     ...{ path: '/map', of: ['territories'] },
     ...(at && { to: new Date(at.getTime() + 1) }),
   })
+  const isLive = !at && !query.has('to')
+  const [mapFrame, places, moments] = await Promise.all([
+    mapFrameOf(sql, period),
+    placesOf(sql),
+    readMoments(sql, 'territories', period),
+  ])
   const frame = {
-    ...(await mapFrameOf(sql, period)),
+    ...mapFrame,
     pageOf: (name: string) => pathOf('territories', name),
-    ...(at ? {} : { aside: liveCaptures }),
+    guildPageOf: (uuid: string) => pathOf('guilds', uuid),
+    ...{
+      tools,
+      overlay: overlayWith({ ...places, levels, blind: moments?.blind.map(({ from, to }) => [from, to]) ?? [] }),
+    },
+    ...(isLive ? { aside: liveCaptures } : {}),
   }
   const map = await mapFigure(sql, frame)
   return {
     path: at ? `/map?at=${encodeURIComponent(at.toISOString())}` : '/map',
     title: map.title,
     lead: `The map ${at ? `at ${instant(at)} UTC` : 'as last seen'}, and the days before.`,
-    control: html`<form action="/map"><label>At <input name="at" size="32" value="${text}" placeholder="2026-05-01T20:00Z, -12h, yesterday">
-</label><button>Show</button></form>${control}`,
+    isWide: true,
+    control: html`${control}<details class="at"><summary>at a moment</summary><form action="/map"><label>At <input name="at" size="32" value="${text}" placeholder="2026-05-01T20:00Z, -12h, yesterday">
+</label><button>Show</button></form></details>`,
     chapters: [chapterOf('territories', 'Territories', { ...map, title: 'The map through these days' })],
   }
+}
+
+/** Shown by the script of the page. */
+const tools = html`<div class="map-tools" hidden><label>Colours <select id="map-mode">${[
+  ['guild', 'guilds'],
+  ...['treasury', 'defences', 'resources', 'age', 'heat'].map((mode) => [mode, mode]),
+].map(([mode, name]) => html`<option value="${mode}">${name}</option>`)}</select></label>
+<button type="button" id="map-before" aria-label="Capture before">&#9664; capture</button><button type="button" id="map-next" aria-label="Next capture">capture &#9654;</button>
+<svg id="map-strip" preserveAspectRatio="none" role="img" aria-label="Captures over time; filled where nothing was observed"></svg><span id="map-said" class="note" role="status"></span></div>`
+
+const overlayWith = (
+  known: object,
+) => html`<div class="map-buttons"><button type="button" id="map-in" aria-label="Nearer">+</button><button type="button" id="map-out" aria-label="Farther">&minus;</button>
+<button type="button" id="map-whole" aria-label="The whole map">&#9634;</button></div>
+<section id="map-card" hidden aria-label="Territory"><h4><a href="/territories"></a></h4><button type="button" aria-label="Close">&times;</button><dl></dl></section>
+<script type="application/json" id="map-places">${raw(JSON.stringify(known).replaceAll('<', '\\u003c'))}</script>`
+
+interface PlaceRow {
+  readonly territory: string
+  /** Minutes since the epoch. */
+  readonly since: number | null
+  readonly hq: boolean | null
+  readonly treasury: string | null
+  readonly defences: string | null
+  readonly links: readonly string[] | null
+  /** Of each resource what it produces in an hour, stores, and has room for. */
+  readonly stored: Readonly<Record<string, readonly (number | null)[]>> | null
+}
+
+const levels = ['VERY_LOW', 'LOW', 'MEDIUM', 'HIGH', 'VERY_HIGH']
+
+/** A level as its place in their order; one that is new stays as it is. */
+function levelOf(level: string | null): string | number | null {
+  const place = levels.indexOf(level ?? '')
+  return place < 0 ? level : place
+}
+
+/** What is known of each territory now, in the order of its script. */
+async function placesOf(sql: Visit['sql']): Promise<object> {
+  const rows = await sql.query<PlaceRow>(
+    `select place.territory, (extract(epoch from place.held_from) / 60)::int as since, place.is_hq as hq, place.treasury, place.defences,
+            (select array_agg(links_to order by position) from analytics.territory_link link where link.territory = place.territory) as links,
+            stored.stored
+       from analytics.territory place
+       left join (select territory, jsonb_object_agg(lower(resource), jsonb_build_array(generation, stored, storage_limit)) as stored
+                    from analytics.territory_resource group by territory) stored on stored.territory = place.territory`,
+  )
+  // Hundreds of names and levels would be most of the page.
+  const names = new Map(rows.map(({ territory }, index) => [territory, index]))
+  const resources = [...new Set(rows.flatMap(({ stored }) => Object.keys(stored ?? {})))].sort()
+  const places = rows.map(({ territory, since, hq, treasury, defences, links, stored }) => [
+    visibleLine(territory),
+    [
+      ...[since, hq ? 1 : 0, levelOf(treasury), levelOf(defences)],
+      links?.flatMap((name) => names.get(name) ?? []) ?? [],
+      stored === null ? 0 : resources.map((resource) => stored[resource] ?? 0),
+    ],
+  ])
+  return { resources, places }
 }
 
 /** Filled by the script of the page. */

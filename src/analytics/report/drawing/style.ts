@@ -43,7 +43,7 @@ input:not([type=range]), button, select { font: inherit; padding: 4px 8px; color
 #map-control input { flex: 1; min-width: 0; height: 28px; accent-color: var(--link) }
 #map-play { min-width: 5em } #map-control label { white-space: nowrap }
 #map-control output { font-variant-numeric: tabular-nums; min-width: 17ch; text-align: right }
-.map-body { display: grid; grid-template-columns: 620px 1fr; gap: 24px; align-items: start }
+.map-body { display: grid; grid-template-columns: minmax(0, 620px) minmax(240px, 1fr); gap: 24px; align-items: start }
 details { margin-top: 10px } summary { cursor: pointer; color: var(--soft); font-size: 13px; width: fit-content }
 .scroll { overflow: auto; max-height: 440px; margin-top: 8px; border: 1px solid var(--rule); border-radius: 4px }
 table { border-collapse: collapse; font-size: 13px; line-height: 1.35; min-width: 100% }

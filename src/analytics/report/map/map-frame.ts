@@ -10,6 +10,11 @@ export interface MapFrame extends Frame {
   readonly holds: Holds
   /** Where a territory has a page; undefined: nowhere, as in a report. */
   readonly pageOf?: (territory: string) => string
+  /** Where a guild has one. */
+  readonly guildPageOf?: (uuid: string) => string
+  /** What stands above the map, and on it. */
+  readonly tools?: Markup
+  readonly overlay?: Markup
   /** What stands below the legend of the map. */
   readonly aside?: Markup
 }

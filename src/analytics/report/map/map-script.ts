@@ -4,9 +4,13 @@
  */
 export const mapScript = `
 const states = document.getElementById('map-states')
+// What a page adds: how a place is painted, and what follows a step.
+const view = { paint: undefined, shown: undefined }
 const map = states && moveMap(JSON.parse(states.textContent))
 
-function moveMap({ times, fills, labels, widths, rooms, names, changes }) {
+function moveMap(given) {
+  const { times, fills, labels, widths, rooms, names, changes } = given
+  view.states = given
   const slider = document.getElementById('map-slider')
   const legend = [...document.querySelectorAll('#map-legend [data-guild]')]
   const drawings = [...document.querySelectorAll('#map svg.plot')].map((svg) => ({
@@ -24,7 +28,9 @@ function moveMap({ times, fills, labels, widths, rooms, names, changes }) {
       const guild = holderAt(list, step)
       held.set(guild, (held.get(guild) ?? 0) + 1)
       for (const { rects, texts } of drawings) {
-        rects[place].setAttribute('fill', guild < 0 ? 'url(#unknown)' : fills[guild])
+        const [fill, share] = view.paint?.(place, guild) ?? [guild < 0 ? 'url(#unknown)' : fills[guild], 1]
+        rects[place].setAttribute('fill', fill)
+        if (view.paint) rects[place].setAttribute('fill-opacity', share)
         rects[place].querySelector('title').textContent = territory + ': ' + (guild < 0 ? 'no holder known' : names[guild])
         // A label that would stick out of its place is left out.
         if (texts[place]) texts[place].textContent = guild < 0 || widths[guild] > rooms[place] ? ' ' : labels[guild]
@@ -37,7 +43,9 @@ function moveMap({ times, fills, labels, widths, rooms, names, changes }) {
       item.querySelector('b').textContent = number
       item.classList.toggle('none', number === 0)
     }
+    view.shown?.(step)
   }
+  view.show = show
   const [play, speed] = [document.getElementById('map-play'), document.getElementById('map-speed')]
   let next
   const pause = () => {
@@ -69,14 +77,14 @@ function moveMap({ times, fills, labels, widths, rooms, names, changes }) {
   document.getElementById('map-control').hidden = false
   show(slider.valueAsNumber)
   const placeOf = (name, label, width, fill) => {
-    if (names.indexOf(name) < 0) labels[names.push(name) - 1] = label
+    if (names.indexOf(name) < 0) given.prefixes[names.length] = labels[names.push(name) - 1] = label
     const guild = names.indexOf(name)
     fills[guild] ??= fill
     widths[guild] ??= width
     return guild
   }
   /** Adds a moment after the last, and returns what changed hands. A map that shows the last one goes on to it. */
-  return (time, guilds, holders) => {
+  return (time, guilds, holders, instant) => {
     const last = times.length - 1
     const taken = []
     changes.forEach(([territory, list], place) => {
@@ -88,6 +96,7 @@ function moveMap({ times, fills, labels, widths, rooms, names, changes }) {
     })
     if (taken.length === 0) return taken
     times.push(time)
+    given.instants.push(instant)
     slider.max = last + 1
     if (slider.valueAsNumber === last && next === undefined) {
       slider.value = last + 1

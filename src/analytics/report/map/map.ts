@@ -17,7 +17,10 @@ import { type MapHistory, type Place, readMapHistory } from './map-history.ts'
 const blank = ' '
 
 /** a. Who holds what, with a slider through the period and a replay of it. */
-export async function mapFigure(sql: Sql, { roster, holds, pageOf, aside, ...period }: MapFrame): Promise<Figure> {
+export async function mapFigure(
+  sql: Sql,
+  { roster, holds, pageOf, guildPageOf, tools, overlay, aside, ...period }: MapFrame,
+): Promise<Figure> {
   const history = await readMapHistory(sql, holds)
   const last = history.steps.at(-1) ?? period.to
   const seen = await observedOf(sql, 'territories')
@@ -32,7 +35,7 @@ export async function mapFigure(sql: Sql, { roster, holds, pageOf, aside, ...per
     title: isOld ? `As last seen ${instant(seen.last)}, before this period: ${title}` : title,
     lead: html`Each rectangle is a territory in the colour of the guild that held it; hatched: no holder known. The table
 has the last moment, ${instant(last)} UTC; no observation after ${instant(seen?.last ?? null)}.${history.elsewhere > 0 ? ` ${count(history.elsewhere, 'hold')} of territories that are not on the map any more are left out.` : ''}`,
-    picture: html`${slider(history)}<div class="map-body">${mapPicture(history, roster, pageOf)}<div>${legendOf(roster, held)}${aside ?? ''}</div></div>
+    picture: html`${slider(history)}<div class="map-body">${tools ?? ''}<div class="map-port">${mapPicture(history, roster, pageOf)}${overlay ?? ''}</div><div class="map-side">${legendOf(roster, held, guildPageOf)}${aside ?? ''}</div></div>
 <script type="application/json" id="map-states">${raw(states(history, roster))}</script>`,
     table: {
       columns: ['Territory', 'Held by', 'Prefix'],
@@ -120,14 +123,22 @@ function mapPicture({ places, changes }: MapHistory, roster: Roster, pageOf: Map
 const NAMED = 21
 
 /** The biggest guilds, and the rest as one, with what each holds. */
-function legendOf(roster: Roster, held: ReadonlyMap<string | undefined, number>): Markup {
-  const item = (place: number, fill: string, prefix: string, name: string, amount: number) =>
+function legendOf(
+  roster: Roster,
+  held: ReadonlyMap<string | undefined, number>,
+  pageOf: MapFrame['guildPageOf'],
+): Markup {
+  const item = (place: number, fill: string, prefix: string, name: string, amount: number, at?: string) =>
     html`<li data-guild="${place}" class="${amount === 0 ? 'none' : ''}">${swatch(fill)}<span class="prefix">${shortened(prefix, 6)}</span>
-<span class="name">${name}</span> <b>${amount}</b></li>`
-  const named = roster.shown.slice(0, NAMED)
+<span class="name">${at === undefined ? name : html`<a href="${at}">${name}</a>`}</span> <b>${amount}</b></li>`
+  // What is held at the last moment is in order; the script counts by the place among all.
+  const named = roster.shown
+    .map((guild, place) => ({ ...guild, place, now: held.get(guild.uuid) ?? 0 }))
+    .sort((one, other) => other.now - one.now)
+    .slice(0, NAMED)
   const rest = roster.shown.length - named.length
-  return html`<ul id="map-legend" class="legend">${named.map(({ uuid, fill, prefix, name }, place) =>
-    item(place, fill, prefix, name, held.get(uuid) ?? 0),
+  return html`<ul id="map-legend" class="legend">${named.map(({ uuid, fill, prefix, name, place, now }) =>
+    item(place, fill, prefix, name, now, pageOf?.(uuid)),
   )}${item(-1, 'url(#unknown)', '', 'No holder known', held.get(undefined) ?? 0)}
 ${rest > 0 ? html`<li>${swatch('none')}<span class="rest">${count(rest, 'smaller guild')}, in colours of their own</span></li>` : ''}</ul>`
 }
@@ -138,6 +149,8 @@ function states({ places, steps, changes }: MapHistory, { shown }: Roster): stri
   const labels = shown.map(({ prefix }) => labelOf(prefix))
   const json = JSON.stringify({
     times: steps.map(moment),
+    instants: steps.map((at) => `${at.toISOString().slice(0, 16)}Z`),
+    prefixes: shown.map(({ prefix }) => visibleLine(prefix)),
     fills: shown.map(({ fill }) => fill),
     labels,
     widths: labels.map(labelWidth),
