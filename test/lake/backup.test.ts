@@ -10,7 +10,9 @@ import { backupDatabase } from '../../src/lake/backup/backup.ts'
 import { readManifest } from '../../src/lake/backup/manifest.ts'
 import { restoreDatabase } from '../../src/lake/backup/restore.ts'
 import { openStore } from '../../src/lake/store.ts'
+import { growingTables } from '../../src/resources/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
+import { maintain } from '../../src/sync/retention/maintain.ts'
 import { contentOf, partitionsOf } from '../support/database-content.ts'
 import { place } from '../support/guild-answers.ts'
 import { bothKinds, temporaryFolder, testDatabase } from '../support/postgres.ts'
@@ -26,6 +28,7 @@ const write = (db: Database, folder: string, options: object = {}) =>
 async function filledDatabase(kind: Database['kind']): Promise<World> {
   const db = await testDatabase(kind)
   const world = await openWorld(db)
+  await maintain(db, { now: new Date(world.clock.now()), tables: growingTables, retention: new Map() })
   await liveWholeWorld(world)
   await world.sync(territories, { Lutho: place('a', '22:00') }, '22:00', { raw: true, notifies: true, accept: true })
   const odd = `tab\t, line\nline\u2028, return\r, back\\slash \\N \\x and an umlaut \u00fc`

@@ -58,7 +58,9 @@ const manifest = z.object({
         z.object({
           schema: name,
           name,
-          bound: z.string().regex(/^(DEFAULT|FOR VALUES FROM \('[-+:. 0-9]+'\) TO \('[-+:. 0-9]+'\))$/),
+          bound: z
+            .string()
+            .regex(/^(DEFAULT|FOR VALUES FROM \(('[-+:. 0-9]+'|MINVALUE)\) TO \(('[-+:. 0-9]+'|MAXVALUE)\))$/),
         }),
       ),
     }),
@@ -115,6 +117,8 @@ function parsed(text: string): unknown {
 
 /** Puts a manifest in place of the one before: what reads it sees one of the two. */
 export async function writeManifest(store: LakeStore, written: Manifest): Promise<void> {
+  // What could not be read again takes the place of nothing.
+  manifest.parse(written)
   const draft = join(store.work, WRITING, MANIFEST)
   await writeFile(draft, `${JSON.stringify(written, null, 1)}\n`, { flush: true, mode: 0o600 })
   await store.put(draft, MANIFEST)
