@@ -23,13 +23,23 @@ interface Guild {
 const columns = 'guild_uuid::text as uuid, name, prefix, level, members, online, territories, wars'
 const most = 200
 
-/** `/guilds?q=`: guilds by name or prefix, those with most territories first. */
+/** Every guild that is listed or holds a territory, with what the map says it holds now; NULL where the map was never seen. */
+const listed = `
+  select coalesce(guild.guild_uuid, held.guild_uuid)::text as uuid, coalesce(guild.name, held.name) as name,
+         coalesce(guild.prefix, held.prefix) as prefix, guild.level, guild.members, guild.online, guild.wars,
+         case when exists (select from analytics.territory) then coalesce(held.territories, 0) end as territories
+    from analytics.guild guild
+    full join (select guild_uuid, min(guild_name) as name, min(guild_prefix) as prefix, count(*)::int as territories
+                 from analytics.territory where guild_uuid is not null group by guild_uuid) held
+      on held.guild_uuid = guild.guild_uuid`
+
+/** `/guilds?q=`: guilds by name or prefix, those that hold most territories now first. */
 export async function guildsPage({ sql, query }: Visit): Promise<Page> {
   const text = query.get('q') ?? ''
   const found = await sql.query<Guild>(
-    `select ${columns} from analytics.guild
+    `select * from (${listed}) guild
       where $1 = '' or strpos(lower(name collate "C"), lower($1 collate "C")) > 0 or lower(prefix collate "C") = lower($1 collate "C")
-      order by lower(prefix collate "C") = lower($1 collate "C") desc, territories desc nulls last, members desc nulls last,
+      order by lower(prefix collate "C") = lower($1 collate "C") desc, territories desc nulls last, level desc nulls last,
                name collate "C" limit $2`,
     [text, most + 1],
   )
@@ -38,7 +48,7 @@ export async function guildsPage({ sql, query }: Visit): Promise<Page> {
   return {
     path: text === '' ? '/guilds' : `/guilds?q=${encodeURIComponent(text)}`,
     title: `${amount}${text === '' ? '' : ` like ${text}`}`,
-    lead: 'Guilds by name or prefix, those with most territories first.',
+    lead: 'Guilds by name or prefix, those that hold most territories now first.',
     control: searchForm('/guilds', [['q', 'Name or prefix']], query),
     chapters: [
       chapterOf(

@@ -39,6 +39,8 @@ export async function territoriesPage(visit: Visit): Promise<Page> {
     mapFrameOf(sql, frame).then((mapFrame) => empiresFigure(sql, mapFrame)),
     sql.query<Territory>(`select ${columns} from analytics.territory order by territory collate "C"`),
   ])
+  // Hundreds of numbers a guild: wynnsync query guild_territory_count has them.
+  const { table: _, ...drawn } = empires
   const held = rows.filter(({ uuid }) => uuid !== null)
   const figure: Figure =
     rows.length === 0
@@ -55,7 +57,7 @@ export async function territoriesPage(visit: Visit): Promise<Page> {
     lead: 'Every territory and who holds it; above, how many each guild held in the period.',
     control,
     chapters: [
-      chapterOf('empires', 'Territories of each guild', empires),
+      chapterOf('empires', 'Territories of each guild', drawn),
       chapterOf('territories', 'Territories', figure),
     ],
   }
