@@ -380,7 +380,7 @@ export const news = analytics
   })
   .existing()
 
-/** Every number over time that can be asked for gains: by analytics.gained, top_gained, timeline, best and first_to. Of counters that are named by the API, those that the guilds and players with the latest responses have. */
+/** Every number over time that can be asked for gains: by analytics.gained, top_gained, timeline, best and first_to. Of counters that are named by the API, those that the guilds and players that changed last have. */
 export const counter = analytics
   .view('counter', {
     /** What has it: guild, member, player, character, profession or leaderboard. */

@@ -1,12 +1,11 @@
 create or replace view analytics.counter as
 with recursive seen as (
-  -- The guilds and players with the latest responses have nearly all counters; to go through all would take as long as there are rows.
-  select latest.resource, latest.key::uuid as owner
-    from (select item.resource, item.key,
-                 row_number() over (partition by item.resource order by item.observed_at desc, item.key collate "C") as nth
-            from sync.work_item item
-           where item.resource in ('guilds', 'players') and item.observed_at is not null) latest
-   where latest.nth <= 30
+  -- The guilds and players that changed last have nearly all counters; to go through all would take as long as there are rows.
+  (select 'guilds' as resource, one.guild_uuid as owner from game.guild one
+    where one.valid_until = 'infinity' order by one.valid_from desc, one.guild_uuid limit 30)
+   union all
+  (select 'players', one.player_uuid from game.player one
+    where one.valid_until = 'infinity' order by one.valid_from desc, one.player_uuid limit 30)
 ), of_member (owner, counter) as (
   select seen.owner, (select min(one.counter) from game.member_counter one where one.guild_uuid = seen.owner)
     from seen where seen.resource = 'guilds'
@@ -109,9 +108,10 @@ select named.kind, named.counter,
   from named
   join kept on kept.kind = named.kind
   join analytics.counter_kind() one on one.kind = named.kind
-  left join (select item.resource, min(item.first_observed_at) as since from sync.work_item item group by item.resource) begun
-         on begun.resource = one.resource;
-comment on view analytics.counter is 'Every number over time that can be asked for gains: by analytics.gained, top_gained, timeline, best and first_to. Of counters that are named by the API, those that the guilds and players with the latest responses have.';
+  left join (select known.resource, watch.first_at as since
+               from (select distinct each.resource from analytics.counter_kind() each) known
+              cross join lateral analytics.watch(known.resource) watch) begun on begun.resource = one.resource;
+comment on view analytics.counter is 'Every number over time that can be asked for gains: by analytics.gained, top_gained, timeline, best and first_to. Of counters that are named by the API, those that the guilds and players that changed last have.';
 comment on column analytics.counter.kind is 'What has it: guild, member, player, character, profession or leaderboard.';
 comment on column analytics.counter.counter is 'Its name: a column of game.guild_sample, a path in the API with dots, a profession, or the type of a leaderboard.';
 comment on column analytics.counter.unit is 'What it counts.';

@@ -10,6 +10,8 @@ begin
   if not found then
     return;
   end if;
+  -- Between infinite instants there are no steps.
+  select period.begins, period.ends into from_time, to_time from analytics.bounded(from_time, to_time, interval '1 day') period;
   return query execute format('
     with each as materialized (%1$s), moment as materialized (
       select $2 + ($3 - $2) * ((step.nth - 1) / step.count) as after, $2 + ($3 - $2) * (step.nth / step.count) as at

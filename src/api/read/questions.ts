@@ -1482,7 +1482,7 @@ export interface Questions {
   readonly best: Ask<BestArguments, BestRow>
   /** Who was first seen with at least so much of a counter. at: the first response that shows it; not_before: the last one before that, which did not show it yet; NULL where the first response ever shows it, so that it is not known since when. Of two whose times overlap, who was first is not known. Arguments: kind, such as guild; counter, as in analytics.counter; value; n, how many (10 when left out, 1000 at most). */
   readonly firstTo: Ask<FirstToArguments, FirstToRow>
-  /** Every number over time that can be asked for gains: by analytics.gained, top_gained, timeline, best and first_to. Of counters that are named by the API, those that the guilds and players with the latest responses have. */
+  /** Every number over time that can be asked for gains: by analytics.gained, top_gained, timeline, best and first_to. Of counters that are named by the API, those that the guilds and players that changed last have. */
   readonly counter: AskAny<CounterArguments, CounterRow>
   /** Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. */
   readonly itemDropPlace: AskAny<ItemDropPlaceArguments, ItemDropPlaceRow>
