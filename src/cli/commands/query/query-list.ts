@@ -60,7 +60,18 @@ async function tablesOf(sql: Sql, name: string): Promise<string[]> {
             union all
            select refclassid, refobjid from pg_depend
              join pg_rewrite on classid = 'pg_rewrite'::regclass and objid = pg_rewrite.oid
-            where made.class = 'pg_class'::regclass and ev_class = made.id) used
+            where made.class = 'pg_class'::regclass and ev_class = made.id
+            union all
+           -- What a function in PL/pgSQL names, or a statement in a string, is in its text alone.
+           select found.class, found.id
+             from pg_proc
+            cross join lateral regexp_matches(pg_get_functiondef(pg_proc.oid), '\\m(analytics|game|sync)\\.(\\w+)', 'g') as named
+            cross join lateral (select 'pg_proc'::regclass::oid as class, oid as id from pg_proc
+                                 where named[1] = 'analytics' and pronamespace = 'analytics'::regnamespace and proname = named[2]
+                                 union all
+                                select 'pg_class'::regclass::oid, oid from pg_class
+                                 where relnamespace = named[1]::regnamespace and relname = named[2]) found
+            where made.class = 'pg_proc'::regclass and pg_proc.oid = made.id) used
         where used.class in ('pg_class'::regclass, 'pg_proc'::regclass)
      )
      select distinct (nspname || '.' || relname) collate "C" as name
