@@ -24,6 +24,8 @@ describe(`of ${hours} hours of the simulated game, imported from a lake by an em
   let db: Database
   let from = 0
   let until = 0
+  /** Who hides something since a single response: a lake leaves them out. */
+  let doubted: readonly string[] = []
   beforeAll(async () => {
     source = await testDatabase('server')
     const played = await play(source, 20, hours, skipped)
@@ -31,6 +33,9 @@ describe(`of ${hours} hours of the simulated game, imported from a lake by an em
     until = played.until
     const folder = join(await temporaryFolder(), 'lake')
     const clock = virtualClock(until)
+    doubted = (await source.values('select player_uuid::text from sync.privacy_restriction where is_pending')).map(
+      String,
+    )
     await exportLake(source, folder, { clock, program: 'test', people: true, keepMs: 0, onProgress: () => {} })
     db = await testDatabase('server')
     const place = openPlace(await serve(join(folder, '..')))
@@ -43,7 +48,10 @@ describe(`of ${hours} hours of the simulated game, imported from a lake by an em
     const [own, imported] = [await everyAnswer(source, given), await everyAnswer(db, given)]
     const wrong = Object.entries(own).flatMap(([name, lines]) => {
       const [ours, others] = [lines, imported[name] ?? []].map((some) =>
-        sayNothing(name) ? some.filter(isKnown) : some,
+        some
+          .filter((line) => (!sayNothing(name) || isKnown(line)) && !doubted.some((uuid) => line.includes(uuid)))
+          // How many have a counter: those who are left out are counted in the own database alone.
+          .map((line) => (name === 'counter' ? line.replace(/"entities": \d+/, '') : line)),
       )
       if (!ours || !others) return []
       const found = different(others, ours)

@@ -16,6 +16,7 @@ import { afterwards } from '../support/afterwards.ts'
 import { buildProgram, startProgram } from '../support/cli.ts'
 import { runInside } from '../support/cli-inside.ts'
 import { cataloguedFiles } from '../support/lake-catalogue.ts'
+import { settled } from '../support/lake-folder.ts'
 import { readOnlyUser, temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 
 const until = new Date('2026-06-01T12:00Z')
@@ -177,14 +178,6 @@ describe('an export', () => {
     expect((await readdir(folder)).filter((name) => !name.includes('.'))).toEqual([])
   })
 })
-
-/** Waits until no transaction runs, of other databases too, that began before now: what it could have written is read again. */
-async function settled(db: Database): Promise<void> {
-  const [[own] = []] = await db.values('select pg_current_xact_id()::text')
-  const isOver = async () =>
-    (await db.values('select pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8', [String(own)]))[0]?.[0] === true
-  while (!(await isOver())) await systemClock.sleep(50)
-}
 
 /** Paths of the files that the indexes of tables list, in order. */
 async function tablesFiles(folder: string): Promise<string[]> {

@@ -71,6 +71,10 @@ test('syncs after an import go on as in the database of the lake', async () => {
     await listAgain(nth, source)
     await take(source, players, await listed(source))
   }
+  // Who hides something since a single response is in no lake.
+  const doubted = (await source.values('select player_uuid::text from sync.privacy_restriction where is_pending')).map(
+    String,
+  )
   const folder = join(await temporaryFolder(), 'lake')
   await exportLake(source, folder, { clock, program: 'test', people: true, keepMs: 0, onProgress: () => {} })
   const { refused } = await importLake(db, openPlace(folder), { clock, maxBytes: 1e9, onProgress: () => {} })
@@ -97,7 +101,9 @@ test('syncs after an import go on as in the database of the lake', async () => {
     lines.filter((line) => !hiding.some((uuid) => line.includes(uuid)))
   const compared = /^(member_presence|player_status)(_sample)?$|^player_evidence$/
   const linesOf = (answers: typeof own, name: string) =>
-    compared.test(name) ? ofOthers(answers[name]) : (answers[name] ?? [])
+    (compared.test(name) ? ofOthers(answers[name]) : (answers[name] ?? [])).filter(
+      (line) => !doubted.some((uuid) => line.includes(uuid)),
+    )
   expect(Object.keys(own).map((name) => [name, different(linesOf(imported, name), linesOf(own, name))])).toEqual(
     Object.keys(own).map((name) => [name, [[], []]]),
   )

@@ -2,6 +2,7 @@ import { createReadStream, existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { systemClock } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { exportLake } from '../../src/lake/export.ts'
 import { importLake } from '../../src/lake/import/import.ts'
@@ -51,4 +52,12 @@ export function lakeBetween(from: World, to: World) {
       return done
     },
   }
+}
+
+/** Waits until no transaction runs, of other databases too, that began before now: what it could have written is read again. */
+export async function settled(db: Database): Promise<void> {
+  const [[own] = []] = await db.values('select pg_current_xact_id()::text')
+  const isOver = async () =>
+    (await db.values('select pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8', [String(own)]))[0]?.[0] === true
+  while (!(await isOver())) await systemClock.sleep(50)
 }
