@@ -13,12 +13,12 @@ end;
 comment on function analytics.territory_gap_at(timestamptz) is
 'The time around an instant in which territories were not observed for three expected responses or more; no row: they were. ended_at is infinity while none came since.';
 
+-- The last observation before speaks until the next one was due.
 create or replace function analytics.territory_gaps(from_time timestamptz, to_time timestamptz)
-returns table (begins timestamptz[], covered timestamptz[], ends timestamptz[])
+returns table (begins timestamptz[], ends timestamptz[])
 language sql stable parallel safe rows 1
 begin atomic
-  select array_agg(gap.began_at + interval '1 microsecond' order by gap.ended_at),
-         array_agg(gap.began_at + case when gap.missed = 0 then interval '0' else (gap.ended_at - gap.began_at) / (gap.missed + 1) end
+  select array_agg(gap.began_at + case when gap.missed = 0 then interval '1 microsecond' else (gap.ended_at - gap.began_at) / (gap.missed + 1) end
                    order by gap.ended_at),
          array_agg(case when gap.began_at >= watch.last_at then 'infinity' else gap.ended_at end order by gap.ended_at)
     from analytics.unobserved('territories', from_time, to_time) gap
@@ -26,7 +26,7 @@ begin atomic
    where gap.missed >= 3 or gap.missed = 0;
 end;
 comment on function analytics.territory_gaps(timestamptz, timestamptz) is
-'All such times in [from_time, to_time), in order, for width_bucket: the one that may contain an instant is number width_bucket(instant, ends) + 1. begins is a microsecond after the last observation, and covered the instant until which that one speaks. One row; NULL without any.';
+'The times in [from_time, to_time) of which no observation of three or more speaks, in order, for width_bucket: the one that may contain an instant is number width_bucket(instant, ends) + 1. One row; NULL without any.';
 
 create or replace function analytics.territory_owner_at(territory text, at timestamptz default now())
 returns table (territory text, guild_uuid uuid, guild_name text, guild_prefix text, held_from timestamptz, held_until timestamptz,

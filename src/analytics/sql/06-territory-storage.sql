@@ -14,9 +14,9 @@ begin atomic
              order by sample.resource limit 1)
       from kept where kept.resource is not null
   ), gap as materialized (
-    select gaps.covered, gaps.ends from analytics.territory_gaps(from_time, to_time) gaps
+    select gaps.begins, gaps.ends from analytics.territory_gaps(from_time, to_time) gaps
   ), moment as materialized (
-    select cell.at, coalesce(cell.at >= gap.covered[width_bucket(cell.at, gap.ends) + 1], false) as is_unwatched
+    select cell.at, coalesce(cell.at >= gap.begins[width_bucket(cell.at, gap.ends) + 1], false) as is_unwatched
       from analytics.cells(from_time, to_time, step, null) as cell(at) cross join gap
      where cell.at <= (select seen.last_at from analytics.observed() seen)
   )
