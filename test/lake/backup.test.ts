@@ -15,7 +15,7 @@ import { territories } from '../../src/resources/territories/index.ts'
 import { maintain } from '../../src/sync/retention/maintain.ts'
 import { contentOf, partitionsOf } from '../support/database-content.ts'
 import { place } from '../support/guild-answers.ts'
-import { settled } from '../support/lake-folder.ts'
+import { transactionsOver } from '../support/lake-folder.ts'
 import { bothKinds, temporaryFolder, testDatabase } from '../support/postgres.ts'
 import { wrongRows } from '../support/verified.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
@@ -68,7 +68,7 @@ describe.each(bothKinds)('a backup of a database (%s)', (kind) => {
   test('writes only the months that changed, and deletes what was removed', async () => {
     const { db } = await filledDatabase(kind)
     const folder = await temporaryFolder()
-    await settled(db)
+    await transactionsOver(db)
     const all = await write(db, folder)
     expect(all.written).toBe(all.files)
     const first = await paths(folder)

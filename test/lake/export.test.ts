@@ -16,7 +16,7 @@ import { afterwards } from '../support/afterwards.ts'
 import { buildProgram, startProgram } from '../support/cli.ts'
 import { runInside } from '../support/cli-inside.ts'
 import { cataloguedFiles } from '../support/lake-catalogue.ts'
-import { settled } from '../support/lake-folder.ts'
+import { transactionsOver } from '../support/lake-folder.ts'
 import { readOnlyUser, temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 
 const until = new Date('2026-06-01T12:00Z')
@@ -54,7 +54,7 @@ describe('an export', () => {
     return {
       ...{ db, clock, folder },
       run: async () => {
-        await settled(db)
+        await transactionsOver(db)
         return await exportLake(db, folder, { ...options, people: true })
       },
       index: async () => {

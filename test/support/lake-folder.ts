@@ -55,7 +55,7 @@ export function lakeBetween(from: World, to: World) {
 }
 
 /** Waits until no transaction runs, of other databases too, that began before now: what it could have written is read again. */
-export async function settled(db: Database): Promise<void> {
+export async function transactionsOver(db: Database): Promise<void> {
   const [[own] = []] = await db.values('select pg_current_xact_id()::text')
   const isOver = async () =>
     (await db.values('select pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8', [String(own)]))[0]?.[0] === true
