@@ -62,7 +62,7 @@ export async function gainedPage(visit: Visit): Promise<Page> {
     path: `/gained?${new URLSearchParams({ kind, counter })}`,
     title: first?.gained
       ? `${first.name ?? 'Somebody'} gained most ${what}: ${qualified(first)}`
-      : `Nobody is known to have gained ${what} in this period`,
+      : `No gain of ${what} is known in this period`,
     lead: `${moment(frame.from)} to ${moment(frame.to)} UTC. ${chosen.meaning.replace(/ NULL:.*$/, '')}`,
     control: html`${kindLinks(counters, chosen, frame)}${counterForm(counters, chosen, query)}${control}`,
     chapters: [
@@ -229,7 +229,7 @@ async function firstsFigure(
     [kind, counter, value],
   )
   if (rows.length === 0)
-    return { id: 'firsts', title: `Nobody was seen reaching ${number(value)} ${apiWords(counter)}` }
+    return { id: 'firsts', title: `No response shows one that reached ${number(value)} ${apiWords(counter)}` }
   return listFigure('firsts', `First to ${number(value)} ${apiWords(counter)}: ${rows[0]?.name ?? 'somebody'}`, {
     columns: ['Place', kind === 'guild' ? 'Guild' : 'Player', 'Seen at (UTC)', 'Not yet at (UTC)'],
     rows: rows.map((one) => [one.place, nameCell(kind, one), one.at, one.after]),
