@@ -100,6 +100,31 @@ describe.each(kindsOfPart)('an unknown field that moves with each response, in t
     ])
   })
 
+  test('is not a known field that comes in other forms: what it says in its own form is a version', async () => {
+    const all = (requirements: unknown) => names.map((name) => item(name, { requirements }))
+    const hour = (nth: number) => `${String(nth).padStart(2, '0')}:00`
+    await sync(items, all({ level: 1 }), hour(0))
+    for (let nth = 1; nth < 9; nth++) await sync(items, all(nth % 2 === 0 ? { level: 1 } : [nth]), hour(nth))
+    await sync(items, all({ level: 2 }), hour(9))
+    await sync(items, all({ level: 3 }), hour(10))
+    const versions = await rows(
+      `select valid_from::text, hash is distinct from lag(hash) over (order by valid_from), level,
+              document #>> '{requirements,level}'
+         from game.item where internal_name = '${names[0]}' order by valid_from`,
+    )
+    expect(versions.slice(-3).map(([, ...rest]) => rest)).toEqual([
+      [true, 1, '1'],
+      [true, 2, '2'],
+      [true, 3, '3'],
+    ])
+    expect(versions.filter(([, isOther]) => !isOther)).toEqual([])
+    // Each of them has the change that made it.
+    expect(
+      await rows(`select version.valid_from from game.item version where version.previous_until is not null and not exists (
+                    select from game.field_change change where change.key = version.internal_name and change.changed_at = version.valid_from)`),
+    ).toEqual([])
+  })
+
   test('is counted for each guild, and for all once several have it', async () => {
     const guild = (letter: string, heat: number) =>
       guildBody(letter, { 1: { rank: 'owner', mana: heat }, 2: { mana: heat + 1 } }, { heat })

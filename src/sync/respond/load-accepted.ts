@@ -303,9 +303,17 @@ async function believedOf(
 }
 
 function documentChanges(loaded: Loaded, at: Date): DocumentChange[] {
-  const appeared = loaded.inserted.map((entity) => ({ entity, before: undefined }))
-  return [...appeared, ...loaded.changed].map(({ entity, before }) => {
-    const known = before === undefined ? undefined : withVolatileOf(entity, before, loaded.volatile.all)
-    return { key: entity.key, at, before: known, after: documentOf(entity) }
-  })
+  const appeared = loaded.inserted.map((entity) => ({
+    key: entity.key,
+    at,
+    before: undefined,
+    after: documentOf(entity),
+  }))
+  const changed = loaded.changed.map(({ entity, before, extra }) => ({
+    key: entity.key,
+    at,
+    before: withVolatileOf(entity, before, extra, loaded.volatile.all),
+    after: documentOf(entity),
+  }))
+  return [...appeared, ...changed]
 }

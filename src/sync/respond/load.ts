@@ -34,8 +34,8 @@ export interface JudgedOlder {
 export interface Loaded {
   /** Entities that had no current version. */
   readonly inserted: readonly Prepared[]
-  /** Entities whose current version differs, with its document. */
-  readonly changed: readonly { readonly entity: Prepared; readonly before: Json }[]
+  /** Entities whose current version differs, with its document and what it has in its `extra` column. */
+  readonly changed: readonly { readonly entity: Prepared; readonly before: Json; readonly extra: Json }[]
   readonly unchanged: number
   /** Entities that are older than the current version of their key, how many of them are confirmed, and how many replaced it. */
   readonly older: number
@@ -80,6 +80,7 @@ interface Version {
 /** A version that is older than the current one of its key. */
 interface Older extends Version {
   readonly before: Json
+  readonly extra: Json
   readonly began: Date
   readonly kind: OlderKind
 }
@@ -123,7 +124,7 @@ export async function loadVersions(
   const { lastSeen, judgeOlder, beforeReopening, judgeVolatile } = { ...unordered, ...order }
   const [older, now]: [Older[], string] = [[], instantText(at)]
   const inserted: Prepared[] = []
-  const changed: { entity: Prepared; before: Json }[] = []
+  const changed: { entity: Prepared; before: Json; extra: Json }[] = []
   const volatile = { all: new Set<string>(), begun: new Set<string>() }
   for (let first = 0; first < entities.length; first += chunkSize) {
     const chunk = entities.slice(first, first + chunkSize)
@@ -152,10 +153,10 @@ export async function loadVersions(
         const comparison =
           history.compare?.(before, JSON.parse(entity.documentText) as Json, { began, lastSeen, isReturn }) ?? 'newer'
         if (comparison === 'newer') {
-          changed.push({ entity, before })
+          changed.push({ entity, before, extra })
           next.push({ entity, start, previousUntil: start })
         } else if (comparison !== 'less')
-          older.push({ entity, before, began, start, previousUntil: start, kind: comparison })
+          older.push({ entity, before, extra, began, start, previousUntil: start, kind: comparison })
       }
     }
     if (back.length > 0) await beforeReopening(back)

@@ -148,25 +148,49 @@ function storedIn(value: Json, [step, ...rest]: readonly string[], place: Place)
   )
 }
 
-/** Whether an entity differs from its current version only in volatile fields: with their former values it has the same hash. */
+/**
+ * Whether an entity differs from its current version only in volatile fields: with their former values it has the same hash. A known field
+ * that came in a form of its own has such a path, too: where it is back in its known form, that is a change.
+ */
 export function differsOnlyIn(
   volatile: ReadonlySet<string>,
   entity: Prepared,
   { hash, extra }: { readonly hash: Uint8Array; readonly extra: Json },
 ): boolean {
   if (volatile.size === 0) return false
-  const document = JSON.parse(entity.documentText) as Json
   const before = [...storedAt(extra, volatile).values()].flat()
-  const now = [...volatile].flatMap((path) => valuesAt(entity).get(path) ?? [])
-  return sha256(canonicalJson(replaced(document, now, before))).equals(hash)
+  const known = replaced(JSON.parse(entity.documentText) as Json, volatileOf(entity, volatile), [])
+  if (before.some(({ place }) => isIn(known, place))) return false
+  return sha256(canonicalJson(replaced(known, [], before))).equals(hash)
 }
 
-/** A former document with the volatile fields of a later one: they are no change. */
-export function withVolatileOf(entity: Prepared, before: Json, volatile: ReadonlySet<string>): Json {
+/** A former document with the volatile fields of a later one: they are no change. @param extra what it has in its `extra` column */
+export function withVolatileOf(entity: Prepared, before: Json, extra: Json, volatile: ReadonlySet<string>): Json {
   if (volatile.size === 0) return before
-  const now = [...volatile].flatMap((path) => valuesAt(entity).get(path) ?? [])
-  const former = [...storedAt(before, volatile).values()].flat()
-  return replaced(before, former, now)
+  const now = volatileOf(entity, volatile)
+  const known = replaced(JSON.parse(entity.documentText) as Json, now, [])
+  const former = [...storedAt(extra, volatile).values()].flat().filter(({ place }) => !isIn(known, place))
+  const without = replaced(before, former, [])
+  return replaced(
+    without,
+    [],
+    now.filter(({ place }) => !isIn(without, place)),
+  )
+}
+
+const volatileOf = (entity: Prepared, volatile: ReadonlySet<string>) => {
+  const values = valuesAt(entity)
+  return [...volatile].flatMap((path) => values.get(path) ?? [])
+}
+
+/** Whether a document has a value at a place. */
+function isIn(document: Json, place: Place): boolean {
+  let at: unknown = document
+  for (const step of place) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return false
+    at = Reflect.get(at, step)
+  }
+  return true
 }
 
 /** A document without some values, and with others where what is around them is there. */
