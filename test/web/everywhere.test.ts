@@ -23,7 +23,8 @@ describe('every page', () => {
       const { ask } = await served()
       const usual = await ask(path)
       const links = linksOf(usual.text, '.period > a')
-      expect(links.map(([name]) => name)).toEqual(['24 h', '7 d', '30 d', 'all'])
+      const names = ['24 h', '7 d', '30 d', ...(path === '/status' ? ['90 d'] : []), 'all']
+      expect(links.map(([name]) => name)).toEqual(names)
       expect(parseHTML(usual.text).document.querySelectorAll('.period > [aria-current]').length).toBe(1)
       for (const [name, href] of links) {
         const { status, text } = await ask(href)

@@ -97,6 +97,17 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
     expect(complaints).toEqual([])
   })
 
+  test('the status leads to the runs of a resource, and these to each', async () => {
+    const { page, complaints } = await open('/status')
+    expect(await page.locator('.resources li').count()).toBeGreaterThan(3)
+    await page.locator('.resources li a', { hasText: /^items$/ }).click()
+    await page.waitForURL('**/runs?resource=items')
+    await page.locator('#runs td a').first().click()
+    await page.waitForURL('**/runs/*')
+    expect(await page.locator('h1').textContent()).toMatch(/^items: /)
+    expect(complaints).toEqual([])
+  })
+
   test('the map is moved and enlarged by wheel, keys and buttons without drawing a territory anew', async () => {
     const { page, complaints } = await open('/map')
     const port = page.locator('.map-port')
@@ -174,6 +185,7 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
         '/search?q=a',
         '/guilds',
         '/status',
+        '/runs',
         '/items',
         '/worlds',
         '/gained',

@@ -1,4 +1,4 @@
-import { and, asc, between, eq, getTableColumns, gte, inArray, sql as text } from 'drizzle-orm'
+import { and, asc, between, eq, getTableColumns, gte, inArray, lt, sql as text } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import { rawAnswer } from '../tables/archive.ts'
@@ -12,6 +12,7 @@ interface WantedRuns {
   readonly resources: readonly string[]
   readonly failed: boolean
   readonly since: Date | undefined
+  readonly until?: Date
   /** 0 for all. */
   readonly limit: number
 }
@@ -19,7 +20,7 @@ interface WantedRuns {
 /** One row of the ledger, without what only the engine needs. */
 export type LedgerRun = Awaited<ReturnType<typeof readRuns>>[number]
 
-export async function readRuns(sql: Sql, { resources, failed, since, limit }: WantedRuns) {
+export async function readRuns(sql: Sql, { resources, failed, since, until, limit }: WantedRuns) {
   const chosen = typed(sql)
     .select({ ...shownColumns, currentKeys: living })
     .from(run)
@@ -28,6 +29,7 @@ export async function readRuns(sql: Sql, { resources, failed, since, limit }: Wa
         resources.length > 0 ? inArray(run.resource, [...resources]) : undefined,
         failed ? inArray(run.status, ['failed', 'rejected']) : undefined,
         since ? gte(run.startedAt, since) : undefined,
+        until ? lt(run.startedAt, until) : undefined,
       ),
     )
     .orderBy(text`${run.startedAt} desc nulls last`, asc(run.resource))
@@ -47,8 +49,12 @@ function columnsOf<Table, Name extends keyof Table>(table: Table, ...names: read
   return Object.fromEntries(names.map((name) => [name, table[name]])) as Pick<Table, Name>
 }
 
-/** Everything that a run left: its requests as far as they are archived, responses by key, guards, quarantine, drift. */
-export async function readTraces(sql: Sql, { runId, resource, startedAt, finishedAt }: LedgerRun) {
+/** Everything that a run left, at most so many of each: its requests as far as they are archived, responses by key, guards, quarantine, drift. */
+export async function readTraces(
+  sql: Sql,
+  { runId, resource, startedAt, finishedAt }: LedgerRun,
+  most = Number.MAX_SAFE_INTEGER,
+) {
   const db = typed(sql)
   // The clocks of request and ledger are one machine's; the margin is for the end of a request after that of its run.
   const span = [new Date(startedAt.getTime() - 60_000), new Date(finishedAt.getTime() + 60_000)] as const
@@ -57,6 +63,7 @@ export async function readTraces(sql: Sql, { runId, resource, startedAt, finishe
     .from(rawAnswer)
     .where(and(eq(rawAnswer.resource, resource), between(rawAnswer.takenAt, ...span), eq(rawAnswer.runId, runId)))
     .orderBy(rawAnswer.answerId, rawAnswer.position)
+    .limit(most)
   const responses = await db
     .select(columnsOf(observation, 'key', 'status', 'observedAt', 'reason'))
     .from(observation)
@@ -64,11 +71,13 @@ export async function readTraces(sql: Sql, { runId, resource, startedAt, finishe
       and(eq(observation.resource, resource), between(observation.receivedAt, ...span), eq(observation.runId, runId)),
     )
     .orderBy(observation.receivedAt)
+    .limit(most)
   const guards = await db
     .select(columnsOf(guardAction, 'at', 'key', 'guard', 'action', 'reason'))
     .from(guardAction)
     .where(and(eq(guardAction.resource, resource), between(guardAction.at, ...span), eq(guardAction.runId, runId)))
     .orderBy(guardAction.at)
+    .limit(most)
   // As text: a rising number may be too long for JSON.
   const id = text<string>`${quarantine.id}::text`
   const quarantined = await db
@@ -76,10 +85,12 @@ export async function readTraces(sql: Sql, { runId, resource, startedAt, finishe
     .from(quarantine)
     .where(and(eq(quarantine.resource, resource), eq(quarantine.runId, runId)))
     .orderBy(quarantine.id)
+    .limit(most)
   const drifted = await db
     .select(columnsOf(drift, 'kind', 'path', 'member', 'key'))
     .from(drift)
     .where(and(eq(drift.resource, resource), eq(drift.runId, runId)))
     .orderBy(drift.id)
+    .limit(most)
   return { requests, responses, guards, quarantine: quarantined, drift: drifted }
 }

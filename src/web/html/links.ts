@@ -2,11 +2,12 @@ import { html, raw } from 'hono/html'
 import { guildColour } from '../../analytics/report/drawing/colours.ts'
 import type { Cell, Markup } from '../../analytics/report/drawing/html-table.ts'
 
-export const pathOf = (folder: string, name: string): string => `/${folder}/${encodeURIComponent(name)}`
+export const pathOf = (folder: string, name: string, before = '/'): string =>
+  `/${folder}${before}${encodeURIComponent(name)}`
 
 /** A link to the page of something by its name. A link without a text could not be seen: a name may be empty. */
-export function link(folder: string, name: string, text = name): Markup {
-  return html`<a href="${pathOf(folder, name)}">${text.trim() === '' ? name : text}</a>`
+export function link(folder: string, name: string, text = name, before = '/'): Markup {
+  return html`<a href="${pathOf(folder, name, before)}">${text.trim() === '' ? name : text}</a>`
 }
 
 /** A guild in its colour, by its prefix where that is plain, else by its uuid. */

@@ -45,7 +45,7 @@ export function chapterOf(id: string, heading: string, ...figures: readonly Figu
 }
 
 const css = `${style}
-h2 { margin-top: 34px } figure { margin-top: 20px }
+body { max-width: 1160px } h2 { margin-top: 34px } figure { margin-top: 20px }
 .top { display: flex; flex-wrap: wrap; gap: 8px 18px; align-items: center; margin-bottom: 10px } .top b { font-size: 18px }
 .top b a { color: var(--ink); text-decoration: none } .top form { margin: 0; flex: 1; min-width: 12em; max-width: 24em } .top input { width: 100% }
 .health { margin-left: auto; font-size: 14px; color: var(--soft); text-decoration: none; white-space: nowrap }
@@ -81,6 +81,12 @@ rect.chosen { stroke: var(--ink); stroke-width: 2 } .at { font-size: 14px }
 @media screen and (max-width: 900px) { .wide-page .map-body { grid-template-columns: minmax(0, 1fr) } .map-side { max-height: none } .map-port.moves { height: 62vh } .moves .scaled text { display: block } }
 @media print { .map-tools, .map-buttons, #map-card { display: none !important } }
 rect.taken { stroke: var(--ink); stroke-width: 3 }
+.scroll { max-height: none } .resources { list-style: none; margin: 0; padding: 0 } .resources p { grid-column: 1 / -1; font-size: 13px; color: var(--soft) }
+.resources li { display: grid; grid-template-columns: 11em minmax(0, 1fr) minmax(0, 300px) 3.6em; gap: 2px 14px; align-items: center; padding: 7px 0; border-top: 1px solid var(--rule); font-size: 14px }
+.resources .dot circle { fill: #2f9e5f } .resources .late circle { fill: #e0a100 } .resources .silent circle { fill: #d64545 } .resources .unscheduled circle { fill: var(--unknown) }
+.resources b a { color: inherit; text-decoration: none } .resources b a:hover { text-decoration: underline } .resources span { color: var(--soft) }
+.bars { display: block; width: 100%; height: 20px } .bars path { stroke: var(--cover); stroke-width: 10 }
+@media screen and (max-width: 740px) { .resources li { grid-template-columns: minmax(0, 1fr) 3.6em; gap: 2px 10px } .resources b, .resources li > span:not(.n) { grid-column: 1 / -1 } }
 del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
 `
 

@@ -17,9 +17,16 @@ interface Subject {
   /** The end of the period, where the address names none. */
   readonly to?: Date
   readonly guild?: string
+  /** How long it is by default, in days. */
+  readonly days?: number
 }
 
 const DAY = 86_400_000
+const WEEK = 7
+
+function daysBefore(to: Date, days: number, { first }: Seen): Date {
+  return beginOf(to.getTime() - days * DAY, to, first)
+}
 
 /**
  * The period that the address names, and links to others. By default the seven days up to the last observation of what the page shows.
@@ -27,15 +34,17 @@ const DAY = 86_400_000
  */
 export async function shownPeriod(
   { sql, now, query }: Visit,
-  { path, of, to, guild }: Subject,
+  { path, of, to, guild, days = WEEK }: Subject,
 ): Promise<{ readonly frame: Frame; readonly control: Markup }> {
   const seen = (of && (await seenOf(sql, of))) ?? (await seenOf(sql))
   const wanted = wantedPeriod(query, now)
   const until = wanted.to ?? to
-  const period = await periodOf(sql, { ...wanted, ...(until && { to: until }) }, now, seen)
+  const from =
+    wanted.from ?? (days === WEEK || !seen ? undefined : daysBefore(until ?? endAfter(seen.last), days, seen))
+  const period = await periodOf(sql, { ...(from && { from }), ...(until && { to: until }) }, now, seen)
   if (period.from >= period.to) throw wrong('from', 'from must be before to')
   const frame: Frame = { ...period, guild: guild ?? null, writtenAt: now }
-  return { frame, control: await switchOf(sql, { path, query, seen, period }) }
+  return { frame, control: await switchOf(sql, { path, query, seen, period, days }) }
 }
 
 function wantedPeriod(query: URLSearchParams, now: Date): Partial<Period> {
@@ -60,12 +69,13 @@ interface Switching {
   readonly query: URLSearchParams
   readonly seen: Seen | null
   readonly period: Period
+  readonly days: number
 }
 
 /** Links to the usual periods, each with its instants in the address, so that it shows the same later; and a form for others. */
-async function switchOf(sql: Visit['sql'], { path, query, seen, period }: Switching): Promise<Markup> {
+async function switchOf(sql: Visit['sql'], { path, query, seen, period, days }: Switching): Promise<Markup> {
   const others = [...query].filter(([name]) => !(periodParameters as readonly string[]).includes(name) && name !== 'at')
-  const choices = seen ? await usualPeriods(sql, seen) : []
+  const choices = seen ? await usualPeriods(sql, seen, days) : []
   const isSame = ([, { from, to }]: readonly [string, Period]) =>
     from.getTime() === period.from.getTime() && to.getTime() === period.to.getTime()
   // Of a short history several are the same.
@@ -81,9 +91,10 @@ async function switchOf(sql: Visit['sql'], { path, query, seen, period }: Switch
 <label>To <input name="to" size="18" value="${shortInstant(period.to)}"></label><button>Show</button></form></details></nav>`
 }
 
-async function usualPeriods(sql: Visit['sql'], { first, last }: Seen): Promise<(readonly [string, Period])[]> {
+async function usualPeriods(sql: Visit['sql'], seen: Seen, usual: number): Promise<(readonly [string, Period])[]> {
+  const { first, last } = seen
   const to = endAfter(last)
-  const days = (count: number) => ({ from: beginOf(to.getTime() - count * DAY, to, first), to })
+  const days = (count: number) => ({ from: daysBefore(to, count, seen), to })
   const [season] = await sql.query<{ season: number; started: Date }>(
     `select season, started_at as started from analytics.season where started_at < $1 order by started_at desc limit 1`,
     [to],
@@ -92,6 +103,7 @@ async function usualPeriods(sql: Visit['sql'], { first, last }: Seen): Promise<(
     ['24 h', days(1)],
     ['7 d', days(7)],
     ['30 d', days(30)],
+    ...(usual > 30 ? [[`${usual} d`, days(usual)] as const] : []),
     ...(season
       ? [[`season ${season.season}`, { from: beginOf(season.started.getTime(), to, first), to }] as const]
       : []),

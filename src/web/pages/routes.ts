@@ -20,10 +20,12 @@ import { itemPage, itemsPage } from './items.ts'
 import { mapPage } from './map.ts'
 import { patchesPage, patchPage } from './patches.ts'
 import { playerPage } from './players.ts'
+import { runPage, runsPage } from './runs.ts'
 import { searchPage } from './search.ts'
-import { statusPage, worldsPage } from './status.ts'
+import { statusPage } from './status.ts'
 import { territoriesPage, territoryPage } from './territories.ts'
 import { leaderboardPage, leaderboardsPage, poolsPage } from './world-content.ts'
+import { worldsPage } from './worlds.ts'
 
 export interface Site extends Asking {
   /** Whether single players are shown. */
@@ -56,6 +58,8 @@ const pages: readonly {
   },
   { path: '/search', build: searchPage, namesPlayers: true, isPersonal: true, parameters: ['q'] },
   { path: '/status', build: statusPage, parameters: periodParameters },
+  { path: '/runs', build: runsPage, parameters: ['resource', 'failed', ...periodParameters] },
+  { path: '/runs/:name', build: runPage },
   { path: '/api', build: apiPage },
   { path: '/map', build: mapPage, isLive: true, parameters: ['at', ...periodParameters] },
   { path: '/captures', build: capturesPage, parameters: periodParameters },

@@ -1,57 +1,156 @@
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
 import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
-import { freshnessFigure } from '../../analytics/report/freshness/freshness.ts'
-import { gapsFigure } from '../../analytics/report/freshness/gaps.ts'
-import { count, instant, moment } from '../../analytics/report/words.ts'
-import { onlineTotalFigure } from '../../analytics/report/worlds/online-total.ts'
-import { worldsFigure } from '../../analytics/report/worlds/worlds-chapter.ts'
+import type { Frame } from '../../analytics/report/drawing/frame.ts'
+import type { Markup } from '../../analytics/report/drawing/html-table.ts'
+import { legendLine } from '../../analytics/report/drawing/swatch.ts'
+import { type Fresh, isLate, readFreshness } from '../../analytics/report/freshness/freshness.ts'
+import { count, every, instant, length, moment, percent } from '../../analytics/report/words.ts'
+import { link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
+import { reasonText } from './runs.ts'
 
-/** `/status`: how fresh and complete each resource is. */
+/** Days that a row shows by default, and bars of a row at most. */
+const [DAYS, BARS] = [90, 90]
+
+/** `/status`: how fresh and complete each resource is, the worst first. */
 export async function statusPage(visit: Visit): Promise<Page> {
   const { sql, now } = visit
-  const { frame, control } = await shownPeriod(visit, { path: '/status' })
-  const fresh = await freshnessFigure(sql, now)
+  const { frame, control } = await shownPeriod(visit, { path: '/status', days: DAYS })
+  const rows = await readFreshness(sql)
+  const late = rows.filter((row) => isLate(row, now)).length
+  const title =
+    rows.length === 0
+      ? 'Nothing was synced yet'
+      : rows.every((row) => row.every === null)
+        ? 'No schedule is known, so nothing counts as late'
+        : late === 0
+          ? `Nothing is late: ${count(rows.length, 'resource')}`
+          : `${late} of ${count(rows.length, 'resource')} ${late === 1 ? 'is' : 'are'} late`
   return {
     path: '/status',
-    title: fresh.title,
+    title,
     lead: `How fresh and complete the history is, as of ${instant(now)} UTC.`,
     control,
-    chapters: [chapterOf('completeness', 'Resources', fresh, await gapsFigure(sql, frame))],
+    chapters: [chapterOf('completeness', 'Resources, the worst first', await resourcesFigure(visit, rows, frame))],
   }
 }
 
-/** `/worlds`: population of the worlds, and when they went up and down. */
-export async function worldsPage(visit: Visit): Promise<Page> {
-  const { sql } = visit
-  const { frame, control } = await shownPeriod(visit, { path: '/worlds', of: ['online-players'] })
-  // One is drawn while the database works for the next.
-  const [total, worlds, lifecycle] = await Promise.all([
-    onlineTotalFigure(sql, frame),
-    worldsFigure(sql, frame),
-    lifecycleFigure(visit),
-  ])
+interface Watch {
+  readonly resource: string
+  /** Share of each bar that was watched; NULL without a schedule. */
+  readonly bars: readonly (number | null)[]
+}
+
+interface Failure {
+  readonly resource: string
+  readonly run: string
+  readonly status: string
+  readonly at: Date
+  readonly reason: string | null
+}
+
+type Row = Fresh & {
+  readonly isLate: boolean
+  readonly bars: Watch['bars']
+  readonly watched: number | null
+  readonly failure: Failure | undefined
+}
+
+async function resourcesFigure({ sql, now }: Visit, fresh: readonly Fresh[], frame: Frame): Promise<Figure> {
+  if (fresh.length === 0) return missing('resources', 'No resource was synced', 'wynnsync sync')
+  const names = fresh.map(({ resource }) => resource)
+  const [watches, failures] = await Promise.all([readWatches(sql, names, frame), readFailures(sql, names)])
+  const rows = fresh.map((one): Row => {
+    const bars = watches.find(({ resource }) => resource === one.resource)?.bars ?? []
+    const known = bars.flatMap((share) => share ?? [])
+    const watched = known.length === 0 ? null : known.reduce((sum, share) => sum + share, 0) / known.length
+    const failure = failures.find(({ resource }) => resource === one.resource)
+    return { ...one, isLate: isLate(one, now), bars, watched, failure }
+  })
+  const runs = html`<a href="/runs">All runs</a>, <a href="/runs?failed=yes">those that failed</a>.`
   return {
-    path: '/worlds',
-    title: total.title,
-    lead: `Players online, ${moment(frame.from)} to ${moment(frame.to)}.`,
-    control,
-    chapters: [chapterOf('online', 'Players online', total, worlds), chapterOf('lifecycle', 'Up and down', lifecycle)],
+    id: 'resources',
+    title: `Watched from ${moment(frame.from)} to ${moment(frame.to)}`,
+    lead: html`One bar per ${every((frame.to.getTime() - frame.from.getTime()) / 1000 / BARS)}. Time without an observation is unknown, not zero. ${runs}`,
+    legend: legendLine([
+      { fill: 'var(--cover)', label: 'watched as often as expected' },
+      { fill: 'var(--cover)', opacity: 0.45, label: 'partly' },
+      { fill: 'url(#unknown)', label: 'not observed, or no schedule known' },
+    ]),
+    picture: html`<ul class="resources">${rows.sort((one, other) => badness(other, now) - badness(one, now)).map((row) => rowMarkup(row, now))}</ul>`,
   }
 }
 
-async function lifecycleFigure({ sql }: Visit): Promise<Figure> {
-  const events = await sql.query<{ world: string; event: string; at: Date }>(
-    `select world, event, at from analytics.world_lifecycle order by at desc, world collate "C" limit 50`,
+/** Late ones by how much, then those whose last run failed, then those that were watched least. */
+function badness({ isLate, observed, every, status, watched }: Row, now: Date): number {
+  const age = observed === null ? Infinity : (now.getTime() - observed.getTime()) / 1000
+  const lateness = isLate ? 10 + Math.min(1e6, age / (every ?? 1)) : 0
+  const failed = status === 'failed' || status === 'rejected' ? 5 : status === 'partial' ? 2 : 0
+  return lateness + failed + (watched === null ? 0 : 1 - watched)
+}
+
+function rowMarkup(
+  { resource, observed, every: seconds, isLate, bars, watched, failure, status }: Row,
+  now: Date,
+): Markup {
+  const state = observed === null ? 'silent' : isLate ? 'late' : seconds === null ? 'unscheduled' : 'fresh'
+  const words = { silent: 'never seen', late: 'late', unscheduled: 'no schedule', fresh: 'up to date' }[state]
+  const age = observed && Math.max(0, (now.getTime() - observed.getTime()) / 1000)
+  const seen = age === null ? 'never seen' : `seen ${length(age)} ago`
+  const known = watched === null ? 'not known how well it was watched' : `${percent(watched)} watched`
+  return html`<li class="${state}"><b><svg class="dot" viewBox="0 0 9 9" role="img" aria-label="${words}"><circle cx="4.5" cy="4.5" r="4.5"/></svg>${link('runs', resource, resource, '?resource=')}</b>
+<span>${seen}${seconds === null ? '' : `, expected every ${every(seconds)}`}${status === null ? '' : `; last run ${status}`}</span>
+${barsMarkup(bars, `${resource}: ${known}`)}<span class="n">${watched === null ? '?' : percent(watched)}</span>
+${failure ? html`<p>${failure.status} on <a href="/runs/${failure.run}">${moment(failure.at)}</a>: ${reasonText(failure)}</p>` : ''}</li>
+`
+}
+
+/** Levels of a bar: from which share on, and how strong it is. */
+const levels = [
+  [0.995, 1],
+  [0.5, 0.75],
+  [0.0001, 0.45],
+] as const
+
+/** Bars over a hatched ground; equal neighbours are one stroke, so that a page of many rows stays small. */
+function barsMarkup(bars: readonly (number | null)[], label: string): Markup {
+  const levelOf = (share: number | null) => levels.findIndex(([least]) => share !== null && share >= least)
+  const strokes = levels.map(() => '')
+  for (let from = 0; from < bars.length; ) {
+    const level = levelOf(bars[from] ?? null)
+    let to = from + 1
+    while (to < bars.length && levelOf(bars[to] ?? null) === level) to++
+    if (level >= 0) strokes[level] += `M${from} 5H${to}`
+    from = to
+  }
+  const paths = strokes.map((d, level) =>
+    d === '' ? '' : `<path d="${d}" stroke-opacity="${levels[level]?.[1] ?? 1}"/>`,
   )
-  const [last] = events
-  if (!last) return missing('worlds-up', 'No world was seen going up or down yet', 'wynnsync sync online-players')
-  return {
-    id: 'worlds-up',
-    title: `${last.world} went ${last.event} on ${moment(last.at)}`,
-    lead: html`The latest ${count(events.length, 'change')}.`,
-    table: { columns: ['At (UTC)', 'World', 'Went'], rows: events.map(({ at, world, event }) => [at, world, event]) },
-    isTableShown: true,
-  }
+  const ground = `<rect width="${bars.length}" height="10" fill="url(#unknown)"/>`
+  return html`<svg class="bars" viewBox="0 0 ${Math.max(1, bars.length)} 10" preserveAspectRatio="none" role="img" aria-label="${label}">${raw(ground + paths.join(''))}</svg>`
+}
+
+async function readWatches(sql: Visit['sql'], resources: readonly string[], { from, to }: Frame): Promise<Watch[]> {
+  const step = Math.max(60, (to.getTime() - from.getTime()) / 1000 / BARS)
+  return await sql.query<Watch>(
+    `select every.name as resource, array_agg(cell.coverage order by cell.at) as bars
+       from unnest($4::text[]) every(name)
+      cross join lateral analytics.watched(every.name, $1, $2, make_interval(secs => $3), $1) cell group by 1`,
+    [from, to, step, resources],
+  )
+}
+
+/** The last run of each that did not load everything. */
+async function readFailures(sql: Visit['sql'], resources: readonly string[]): Promise<Failure[]> {
+  return await sql.query<Failure>(
+    `select every.name as resource, last.run_id::text as run, last.status, last.finished_at as at, coalesce(last.error, last.reason) as reason
+       from unnest($1::text[]) every(name)
+      cross join lateral (
+        select run.* from unnest('{failed,rejected,partial}'::text[]) as wanted(status)
+         cross join lateral (select * from sync.run where run.resource = every.name and run.status = wanted.status
+                              order by run.started_at desc limit 1) run
+         order by run.started_at desc limit 1) last`,
+    [resources],
+  )
 }

@@ -2,7 +2,7 @@ import type { Sql } from '../../../db/database.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import { count, length, number } from '../words.ts'
 
-interface Fresh {
+export interface Fresh {
   readonly resource: string
   readonly observed: Date | null
   readonly changed: Date | null

@@ -1,0 +1,153 @@
+import { html } from 'hono/html'
+import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
+import type { Cell } from '../../analytics/report/drawing/html-table.ts'
+import { count, length, moment, shortened } from '../../analytics/report/words.ts'
+import { visibleLine } from '../../base/terminal-text.ts'
+import { resources } from '../../resources/index.ts'
+import { namesInResponses } from '../../sync/outbox/notifications.ts'
+import { type LedgerRun, readRuns, readTraces, runsCalled } from '../../sync/overview/ledger-runs.ts'
+import { link } from '../html/links.ts'
+import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { shownPeriod } from '../html/period.ts'
+import { Problem } from '../http/problems.ts'
+
+/** Runs of a page, characters of a reason in a list, and traces of each kind that are counted. */
+const [MOST, LONGEST, TRACES] = [100, 160, 10_000]
+
+/** Whether a run of it may be about a player by name, who may hide at any time. */
+function isAboutPlayers(resource: string): boolean {
+  const declared = resources.find(({ name }) => name === resource)
+  return !declared || namesInResponses(declared) === 'key is a player'
+}
+
+/** Why a run did not load everything, in a line; of runs about players without what could name one. */
+export function reasonText({
+  resource,
+  reason,
+}: {
+  readonly resource: string
+  readonly reason: string | null
+}): string {
+  if (!reason) return 'no reason is recorded'
+  if (isAboutPlayers(resource)) return 'the ledger has the reason: wynnsync runs show'
+  return shortened(visibleLine(reason.split('\n')[0] ?? ''), LONGEST)
+}
+
+/** `/runs`: the ledger, the newest first, of a period, a resource, or only what failed. */
+export async function runsPage(visit: Visit): Promise<Page> {
+  const { sql, query } = visit
+  const resource = query.get('resource') ?? ''
+  const isFailed = query.has('failed')
+  const { frame, control } = await shownPeriod(visit, { path: '/runs' })
+  const wanted = { resources: resource === '' ? [] : [resource], failed: isFailed, since: frame.from, until: frame.to }
+  const found = await readRuns(sql, { ...wanted, limit: MOST + 1 })
+  const of = `${resource === '' ? '' : ` of ${resource}`}${isFailed ? ' that failed' : ''}`
+  const amount = found.length > MOST ? `The latest ${MOST} runs${of}` : `${count(found.length, 'run')}${of}`
+  return {
+    path: '/runs',
+    title: `${amount}, ${moment(frame.from)} to ${moment(frame.to)}`,
+    lead: 'The ledger: what was run when, and what came of it.',
+    control: html`${control}${filterForm(visit)}`,
+    chapters: [chapterOf('ledger', 'Runs', runsFigure(found.slice(0, MOST)))],
+  }
+}
+
+function filterForm({ query }: Visit) {
+  const kept = ['from', 'to'].flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? ''] as const] : []))
+  const chosen = query.get('resource')
+  return html`<form action="/runs">${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<label>Resource <select name="resource"><option value="">all</option>${resources.map(
+    ({ name }) => html`<option${name === chosen ? html` selected` : ''}>${name}</option>`,
+  )}</select></label><label><input type="checkbox" name="failed" value="yes"${query.has('failed') ? html` checked` : ''}> failed or rejected</label><button>Show</button></form>`
+}
+
+function runsFigure(runs: readonly LedgerRun[]): Figure {
+  if (runs.length === 0) return missing('runs', 'No run began in this period', 'wynnsync sync')
+  return listFigure('runs', `${count(runs.length, 'run')}, the newest first`, {
+    columns: ['Began (UTC)', 'Resource', 'Outcome', 'Took', 'Records', 'New', 'Changed', 'Gone', 'Why'],
+    rows: runs.map((run): Cell[] => [
+      ...[run.startedAt, link('runs', run.runId.slice(0, 13), run.resource), run.status],
+      ...[tookText(run), run.records, run.inserted, run.changed, run.closed],
+      run.error || run.reason ? reasonText({ resource: run.resource, reason: run.error ?? run.reason }) : '',
+    ]),
+  })
+}
+
+function tookText({ startedAt, finishedAt }: LedgerRun): string {
+  const ms = finishedAt.getTime() - startedAt.getTime()
+  return ms < 1000 ? 'less than a second' : length(ms / 1000)
+}
+
+/** `/runs/ID`: one run by its id or the beginning of it, with everything that it left but names. */
+export async function runPage({ sql, name }: Visit): Promise<Page> {
+  const [run, other] = /^[0-9a-f-]{4,36}$/i.test(name) ? await runsCalled(sql, name) : []
+  if (!run || other)
+    throw new Problem('not-found', { detail: `${other ? 'several runs begin with' : 'run not found:'} ${name}` })
+  const { requests, responses, guards, quarantine, drift } = await readTraces(sql, run, TRACES)
+  return {
+    path: `/runs/${run.runId}`,
+    title: `${run.resource}: ${run.status} on ${moment(run.startedAt)}`,
+    lead: `Run ${run.runId}, by version ${run.program}.`,
+    control: html`<p class="at">${link('runs', run.resource, `Runs of ${run.resource}`, '?resource=')}</p>`,
+    chapters: [
+      chapterOf('run', 'What came of it', factsFigure(run)),
+      chapterOf(
+        'traces',
+        'What it left',
+        ...[
+          tally('requests', 'request', requests, ({ httpStatus }) => [`HTTP ${httpStatus ?? '?'}`]),
+          tally('responses', 'response', responses, ({ status }) => [status]),
+          tally('guards', 'guard action', guards, ({ guard, action }) => [guard, action ?? '']),
+          tally('quarantine', 'quarantined record', quarantine, ({ path }) => [path]),
+          tally('drift', 'drift', drift, ({ kind, path }) => [kind, path]),
+        ].flatMap((figure) => figure ?? []),
+      ),
+    ].filter(({ figures }) => figures.length > 0),
+  }
+}
+
+function factsFigure(run: LedgerRun): Figure {
+  const facts: (readonly [string, Cell | undefined])[] = [
+    [
+      'Reason',
+      run.error || run.reason ? reasonText({ resource: run.resource, reason: run.error ?? run.reason }) : undefined,
+    ],
+    ['Began (UTC)', run.startedAt],
+    ['Took', tookText(run)],
+    ['Observed at (UTC)', run.observedAt ?? undefined],
+    ['Complete', run.complete ?? undefined],
+    ['Requests', run.requests],
+    ['Pages', run.pages],
+    ['Records', run.records],
+    ['Quarantined', run.quarantined],
+    ['New', run.inserted],
+    ['Changed', run.changed],
+    ['Gone', run.closed],
+    ['Unchanged', run.unchanged],
+    ['Events', run.events],
+  ]
+  return listFigure('facts', `${count(run.records, 'record')}, ${count(run.inserted + run.changed, 'new version')}`, {
+    columns: ['What', 'Value'],
+    rows: facts.flatMap(([what, value]) => (value === undefined ? [] : [[what, value]])),
+  })
+}
+
+/** How often each of some kinds occurs: keys, requests and examples may name players. */
+function tally<T>(
+  id: string,
+  one: string,
+  rows: readonly T[],
+  kindOf: (row: T) => readonly string[],
+): Figure | undefined {
+  if (rows.length === 0) return undefined
+  const counts = new Map<string, number>()
+  for (const row of rows) {
+    const kind = kindOf(row).map(visibleLine).join(', ')
+    counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  }
+  const kinds = [...counts].sort(([, some], [, others]) => others - some)
+  return listFigure(id, `${rows.length < TRACES ? '' : 'at least '}${count(rows.length, one)}`, {
+    columns: ['What', 'How often'],
+    rows: kinds.slice(0, MOST),
+  })
+}
