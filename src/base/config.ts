@@ -22,6 +22,11 @@ export type Config = Readonly<ReturnType<typeof configOf>> & {
   readonly databaseWarnings: readonly string[]
 }
 
+/** The environment for a child process, without the variables that `names` matches. */
+export function environmentWithout(names: RegExp, environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !names.test(name)))
+}
+
 /** Command line flags that set what a variable sets too. */
 export interface ConfigFlags {
   readonly databaseUrl?: string

@@ -183,7 +183,7 @@ describe('responses that somebody kept in git', () => {
       [repository, ['--map', 'map.json=teritories'], /territories/],
       [repository, ['--map', 'map.json=ability-trees'], /several requests for one response/],
       [repository, [], /--from-git needs --map/],
-      [repository, [...maps, '--limit', '3'], /it takes --map only/],
+      [repository, [...maps, '--limit', '3'], /it takes --map, --detect, --yes/],
     ] as const
     for (const [place, args, message] of messages) {
       const { code, err } = await load(place, DATABASE_URL, args)
@@ -264,6 +264,51 @@ describe('responses that somebody kept in git', () => {
     await db.close()
     expect(rows.map(({ internal_name: name }) => name)).toEqual(kinds.map((type) => `${type} 0`).sort())
     expect(people).toBe(0)
+  })
+
+  test('are fetched from a URL, found and loaded by one command, which says the price first and goes on later', async () => {
+    const [byMaps, byOne] = [await testDatabaseUrl(), await testDatabaseUrl()]
+    const repository = await gitRepository(history.slice(0, 2))
+    // Without HEAD on the same name, and without the tags of its owner.
+    execFileSync('git', ['-C', repository, 'branch', '-m', 'main', 'data'])
+    const all = ['--map', 'data/items.json=items', '--map', 'map.json=territories', '--map', 'guilds/**/*.json=guilds']
+    await load(repository, byMaps, all)
+    const WYNNSYNC_DATA_DIR = await temporaryFolder()
+    const url = `file://${repository}`
+    const once = ['backfill', '--from-git', url, '--detect', '--yes']
+    const priced = await runInside([...once, '--dry-run', '--json'], { DATABASE_URL: byOne, WYNNSYNC_DATA_DIR })
+    expect(JSON.parse(priced.out)).toMatchObject({ from: url, responses: 4, known: 0, skipped: [], broken: [] })
+    const text = await runInside(once, { DATABASE_URL: byOne, WYNNSYNC_DATA_DIR })
+    expect([text.code, text.out]).toEqual([
+      0,
+      expect.stringMatching(/^glob .*\n4 responses to load, .* about 1 s\n.*items/s),
+    ])
+    expect(await digests(byOne)).toEqual(await digests(byMaps))
+    execFileSync('git', ['-C', repository, 'branch', '-m', 'data', 'main'])
+    await gitRepository(history.slice(2), repository)
+    await load(repository, byMaps, all)
+    const later = await runInside([...once, '--json'], { DATABASE_URL: byOne, WYNNSYNC_DATA_DIR })
+    expect(JSON.parse(later.out)).toMatchObject({ from: url, known: 4, leftOut: [], notRead: 0 })
+    expect(await digests(byOne)).toEqual(await digests(byMaps))
+  })
+
+  test('are not fetched by what runs a command, and an address that is away is tried later', async () => {
+    const DATABASE_URL = await testDatabaseUrl()
+    const WYNNSYNC_DATA_DIR = await temporaryFolder()
+    const run = (place: string) =>
+      runInside(['backfill', '--from-git', place, '--detect', '--yes'], { DATABASE_URL, WYNNSYNC_DATA_DIR })
+    const ran = join(await temporaryFolder(), 'ran')
+    expect(await run(`ext::touch ${ran}`)).toMatchObject({ code: 2 })
+    expect(await run('ftp://example.org/a')).toMatchObject({ code: 2, err: expect.stringContaining('not by ftp') })
+    const away = await run('file:///nowhere/at-all')
+    expect([away.code, away.err]).toEqual([
+      75,
+      expect.stringMatching(/^wynnsync: file:\/\/\/nowhere\/at-all: fatal: /m),
+    ])
+    const secret = await run('http://user:secret@127.0.0.1:1/a.git')
+    expect([secret.code, secret.err.includes('secret')]).toEqual([75, false])
+    const { existsSync } = await import('node:fs')
+    expect(existsSync(ran)).toBe(false)
   })
 
   test('are looked for by a command that says something every second', async () => {

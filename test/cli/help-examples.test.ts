@@ -168,6 +168,7 @@ beforeAll(async () => {
     [/retract recordings/g, `backfill items --from ${recordings} && wynnsync retract ${recordings}`],
     [/--from recordings/g, `--from ${recordings}`],
     [/~\/wynn-data/g, git],
+    [/https:\/\/example\.org\/wynn-data/g, `file://${git}`],
     [/https:\/\/example\.org\/lake\b/g, lake],
     [/^ssh -L \S+ server /g, ''],
     [/^nohup (.*) &$/g, 'nohup $1'],

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import { environmentWithout } from '../../base/config.ts'
 import { FatalError } from '../../base/errors.ts'
 
 /** What a commit did to a file. */
@@ -51,21 +52,27 @@ export interface GitBlobs {
  * A repository of any origin runs no code here: no hook, filter or external diff, and nothing is fetched.
  * https://git-scm.com/docs/git#_security
  */
+const elsewhere =
+  /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|CEILING_DIRECTORIES)$/
 const settings = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'protocol.allow=never']
 
-function git(repository: string, args: readonly string[]) {
-  return spawn('git', [...settings, '-C', repository, ...args])
+export function git(repository: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  // What `GIT_DIR` and the like say of another repository does not count.
+  const env = { ...environmentWithout(elsewhere), ...environment }
+  return spawn('git', [...settings, '-C', repository, ...args], { env })
 }
 
 /**
  * What git prints about a repository.
  * @throws FatalError with git's own words
  */
-export async function gitOutput(repository: string, args: readonly string[]): Promise<string> {
+export async function gitOutput(repository: string, args: readonly string[], input = ''): Promise<string> {
   const child = git(repository, args)
   const out = text(child.stdout)
   // Git's own words, or that it is missing, say more.
   out.catch(() => undefined)
+  child.stdin.on('error', () => undefined)
+  child.stdin.write(input)
   await endOf(child, repository)
   return await out
 }
@@ -171,6 +178,16 @@ export async function countMerged(repository: string): Promise<number> {
 /** Whether the clone has only the latest commits. */
 export async function isShallow(repository: string): Promise<boolean> {
   return (await gitOutput(repository, ['rev-parse', '--is-shallow-repository'])).trim() === 'true'
+}
+
+/** How long the contents of some blobs are; one that is not there has none. */
+export async function blobSizes(repository: string, blobs: Iterable<string>): Promise<Map<string, number>> {
+  const format = '--batch-check=%(objectname) %(objectsize)'
+  const out = await gitOutput(repository, ['cat-file', format], [...blobs].map((blob) => `${blob}\n`).join(''))
+  const sizes = out.split('\n').map((line) => line.split(' '))
+  return new Map(
+    sizes.flatMap(([blob = '', size]) => (/^\d+$/.test(size ?? '') ? [[blob, Number(size)] as const] : [])),
+  )
 }
 
 /** Opens the contents of a repository; https://git-scm.com/docs/git-cat-file#_batch_output */

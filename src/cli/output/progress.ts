@@ -5,7 +5,17 @@ import type { Log } from '../../base/log.ts'
 import { visibleLine } from '../../base/terminal-text.ts'
 import { durationText } from './units.ts'
 
-type Unit = 'records' | 'keys' | 'responses' | 'hours' | 'resources' | 'rows' | 'commits' | 'files' | 'checks'
+type Unit =
+  | 'records'
+  | 'keys'
+  | 'responses'
+  | 'hours'
+  | 'resources'
+  | 'rows'
+  | 'commits'
+  | 'files'
+  | 'objects'
+  | 'checks'
 
 /** How much is done, and of how much; what has no pages says nothing of them. */
 type Done = Pick<WalkProgress, 'records' | 'count'> & Partial<WalkProgress>

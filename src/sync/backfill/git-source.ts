@@ -1,5 +1,6 @@
 import { wireRequest } from '../../api/http/request.ts'
 import {
+  blobSizes,
   type CommitDates,
   countMerged,
   datesOfCommits,
@@ -42,13 +43,15 @@ interface GitOptions {
 const mostAlternatives = 1000
 
 /** The mapped files at each commit, as the responses of their resources at its time. */
-interface GitSource extends RecordingSource {
+export interface GitSource extends RecordingSource {
   /** Versions that are left out, and why. */
   readonly skipped: readonly string[]
   /** Versions that cannot be read. */
   readonly broken: readonly string[]
   /** How many responses are not after what the database knows. */
   readonly known: number
+  /** How long the files of the responses are, each once for a response. */
+  readonly bytes: number
   close(): void
 }
 
@@ -58,7 +61,7 @@ interface GitSource extends RecordingSource {
  * @throws UsageError when a glob matches nothing, or a resource has several requests; FatalError without a repository or git
  */
 export async function openGitSource(
-  db: Database,
+  db: Database | undefined,
   repository: string,
   mappings: readonly GitMapping[],
   now: number,
@@ -74,7 +77,7 @@ export async function openGitSource(
     let known = 0
     for (const [resource, globs] of globsByResource(mappings)) {
       const lineOf = await requestOf(resource)
-      const knownUntil = await knownInstants(db, resource)
+      const knownUntil = db ? await knownInstants(db, resource) : new Map<string, number>()
       const isKnown = ({ at }: GitVersion, key: string) => at <= (knownUntil.get(key) ?? 0)
       const commits = await commitsOf(repository, globs, dated.at)
       const found = isWorklist(resource)
@@ -108,6 +111,7 @@ export async function openGitSource(
       skipped,
       broken,
       known,
+      bytes: await bytesOf(repository, responses),
       placeOf,
       read: async (line) => await bodyOf(responses[line.line], line, { blobs, bodies, placeOf }),
       close: blobs.close,
@@ -158,6 +162,12 @@ async function bodyOf(
     parsed.push(bodies.get(path)?.parsed)
   }
   return Buffer.from(JSON.stringify(resource?.file?.join?.(parsed)))
+}
+
+/** How many bytes are read for some responses. */
+async function bytesOf(repository: string, responses: readonly GitResponse[]): Promise<number> {
+  const sizes = await blobSizes(repository, new Set(responses.flatMap(({ parts }) => parts.map(({ blob }) => blob))))
+  return responses.reduce((sum, { parts }) => sum + parts.reduce((own, { blob }) => own + (sizes.get(blob) ?? 0), 0), 0)
 }
 
 function globsByResource(mappings: readonly GitMapping[]): Map<Resource | Worklist, string[]> {

@@ -34,7 +34,7 @@ export async function backfillCommand(
   name: string | undefined,
 ): Promise<number> {
   const { app } = context
-  refuseWithout(flags, '--from-git', ['--map', '--detect'])
+  refuseWithout(flags, '--from-git', ['--map', '--detect', '--yes'])
   refuseWithout(flags, '--from-lake', ['--max-bytes'])
   const backfilled = resources.filter(({ backfill }) => backfill !== undefined)
   const resource = backfilled.find((candidate) => candidate.name === name)

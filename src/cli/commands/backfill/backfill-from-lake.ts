@@ -40,6 +40,8 @@ export async function backfillFromLake(
     'fromGit',
     'map',
     'detect',
+    'yes',
+    'dates',
     'acceptBaseUrl',
   ])
     if (flags[other] !== undefined) throw new UsageError('--from-lake takes --dry-run and --max-bytes only')
