@@ -9,6 +9,7 @@ import { type Address, type HttpServer, listen } from '../monitoring/listen.ts'
 import { addApi } from './api/routes.ts'
 import { servedQuestions } from './api/served-questions.ts'
 import { addChanges } from './changes/routes.ts'
+import { type ExportOptions, type ExportResult, exportSite } from './export/export-site.ts'
 import { addFeeds } from './feeds/routes.ts'
 import { cors } from './http/cors.ts'
 import { createKeys } from './http/keys.ts'
@@ -59,8 +60,29 @@ const headers = {
  * Serves the pages and the read API until `close`.
  * @throws UsageError when the port is unavailable
  */
-export async function serveWeb({ db, finders, clock, log }: WebContext, options: WebOptions): Promise<HttpServer> {
-  const { host, port, flag, hostNames = [], people, version } = options
+export async function serveWeb(context: WebContext, options: WebOptions): Promise<HttpServer> {
+  const { host, port, flag } = options
+  const app = await createSite(context, options)
+  return await listen(app.fetch, { host, port, flag })
+}
+
+/** How long a statement of an export may take, ms. */
+const EXPORT_TIMEOUT = 60_000
+
+/** Writes the pages into a folder, all as of one instant. @throws UsageError when the folder has files of others */
+export async function exportWeb(
+  { clock, ...context }: WebContext,
+  { people, version, ...wanted }: Pick<WebOptions, 'people' | 'version'> & Pick<ExportOptions, 'dir' | 'onPage'>,
+): Promise<ExportResult> {
+  const [now, host] = [clock.now(), '127.0.0.1']
+  const site = { host, port: 0, flag: '--port', requestsPerMinute: 0, people, version, timeoutMs: EXPORT_TIMEOUT }
+  const app = await createSite({ ...context, clock: { ...clock, now: () => now } }, site)
+  const request = async (path: string) => await app.request(`http://${host}${path}`, { headers: { host } })
+  return await exportSite({ ...wanted, version, request, madeAt: new Date(now) })
+}
+
+async function createSite({ db, finders, clock, log }: WebContext, options: WebOptions): Promise<Hono> {
+  const { host, hostNames = [], people, version } = options
   const reader = await openReader(db, options.timeoutMs)
   const served = servedQuestions(reader, clock, people)
   const app = new Hono()
@@ -83,6 +105,7 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
     return await reader.request(next)
   })
   const count = (context: Context) => {
+    if (options.requestsPerMinute === 0) return
     const key: string | undefined = context.get('key')
     const allowance = key === undefined ? allowanceOf(getConnInfo(context).remote.address ?? '') : keyAllowanceOf(key)
     if (!allowance) return
@@ -115,7 +138,7 @@ export async function serveWeb({ db, finders, clock, log }: WebContext, options:
   addSiteFiles(app)
   addChanges(app, site)
   addErrors(app, { log, methodsOf })
-  return await listen(app.fetch, { host, port, flag })
+  return app
 }
 
 interface Failing {

@@ -1,10 +1,12 @@
 import { once } from 'node:events'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
 import { findChromium } from '../support/chromium.ts'
-import { buildProgram, type Running, startProgram } from '../support/cli.ts'
-import { testDatabaseUrl } from '../support/postgres.ts'
+import { buildProgram, type Running, runProgram, startProgram } from '../support/cli.ts'
+import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
 import { openWorld } from '../support/world.ts'
 
@@ -19,10 +21,11 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
   let browser: Browser
   let program: Running
   let url: string
+  let databaseUrl: string
 
   beforeAll(async () => {
     await buildProgram()
-    const databaseUrl = await testDatabaseUrl()
+    databaseUrl = await testDatabaseUrl()
     const db = await openServer(databaseUrl)
     const world = await openWorld(db)
     await liveWholeWorld(world)
@@ -158,6 +161,27 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
       territory,
     ])
     expect(name).not.toBe('')
+    expect(complaints).toEqual([])
+  })
+
+  test('an export is a site in a folder, without a server', async () => {
+    const folder = join(await temporaryFolder(), 'site')
+    const done = await runProgram(['serve', '--export', folder, '--json', '--database-url', databaseUrl])
+    expect(JSON.parse(done.out)).toMatchObject({ dir: folder, failed: 0, leftOut: 0, removed: 0 })
+    const page = await browser.newPage()
+    onTestFinished(() => page.close())
+    const complaints: string[] = []
+    page.on('console', (message) => complaints.push(message.text()))
+    page.on('pageerror', (error) => complaints.push(error.message))
+    await page.goto(pathToFileURL(join(folder, 'index.html')).href)
+    await page.locator('.site a', { hasText: 'Map' }).click()
+    await page.locator('.map-port').focus()
+    await page.keyboard.press('Enter')
+    await page.locator('#map-card h4 a').click()
+    await page.waitForURL('**/territories/*.html')
+    await page.locator('.site a', { hasText: 'Items' }).click()
+    await page.locator('main td a').first().click()
+    await page.waitForURL('**/items/*.html')
     expect(complaints).toEqual([])
   })
 

@@ -194,6 +194,9 @@ export const jsonSchemas = {
     seconds: count,
   }),
   report: z.looseObject({ path: text, from: instant, to: instant, guild: uuid.nullable(), bytes: count }),
+  'serve-export': z.looseObject({
+    ...{ dir: text, pages: count, bytes: count, failed: count, leftOut: count, removed: count },
+  }),
   'privacy-show': z.looseObject({
     player: uuid,
     tables: listOf({ ...rowsOfTable, first: maybeInstant, last: maybeInstant }),

@@ -14,6 +14,7 @@ type Unit =
   | 'rows'
   | 'commits'
   | 'files'
+  | 'pages'
   | 'objects'
   | 'checks'
 

@@ -172,7 +172,7 @@ function viewMap({ resources, levels, blind, places: given }) {
     const isLatest = list.at(-1)[0] === from
     const title = card.querySelector('a')
     title.textContent = territory
-    title.href = '/territories/' + encodeURIComponent(territory)
+    title.href = rects[chosen].closest('a').getAttribute('href')
     const facts = document.createElement('dl')
     row(facts, 'Held by', nameOf(guild))
     const since = isLatest && known?.since ? new Date(known.since) : undefined

@@ -1,8 +1,8 @@
 import { resolveName } from '../../analytics/asking/names.ts'
 import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
 import type { Frame } from '../../analytics/report/drawing/frame.ts'
-import { count, length, number } from '../../analytics/report/words.ts'
-import { guildLink } from '../html/links.ts'
+import { apiWords, count, length, number } from '../../analytics/report/words.ts'
+import { guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
@@ -29,13 +29,15 @@ export async function playerPage(visit: Visit): Promise<Page> {
     [player],
   )
   const path = `/players/${encodeURIComponent(player)}`
-  const [{ frame, control }, sessions] = await Promise.all([
+  const [{ frame, control }, sessions, boards] = await Promise.all([
     shownPeriod(visit, { path, of: ['online-players'] }),
     sessionsFigure(visit, player),
+    readBoards(visit, player),
   ])
   const [latest] = spells
-  if (!latest && !sessions.table) throw new Problem('not-found', { detail: `player not found: ${name}` })
-  const username = latest?.username ?? name
+  if (!latest && !sessions.table && boards.length === 0)
+    throw new Problem('not-found', { detail: `player not found: ${name}` })
+  const username = latest?.username ?? boards.find((board) => board.name)?.name ?? name
   const guild = latest?.guild
     ? ` is ${latest.rank ?? 'a member'} of ${latest.name ?? 'a guild'}`
     : ' is in no known guild'
@@ -48,6 +50,7 @@ export async function playerPage(visit: Visit): Promise<Page> {
       chapterOf('playtime', 'Playtime', await playtimeFigure(visit, player, frame)),
       chapterOf('sessions', 'Sessions', sessions),
       chapterOf('biography', 'Names and guilds', biographyFigure(spells)),
+      ...(boards.length > 0 ? [chapterOf('boards', 'Leaderboards', boardsFigure(boards))] : []),
     ],
   }
 }
@@ -121,6 +124,41 @@ async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {
     },
     isTableShown: true,
   }
+}
+
+interface BoardPlace {
+  readonly type: string
+  readonly place: number
+  readonly score: number | null
+  readonly name: string | null
+  readonly since: Date
+}
+
+/** The places of leaderboards that the player has now; none of one who hides. */
+async function readBoards({ sql }: Visit, player: string): Promise<BoardPlace[]> {
+  return await sql.query<BoardPlace>(
+    `select latest.type, latest.place, latest.score, latest.name, latest.observed_at as since
+       from (select distinct type, place from game.leaderboard_place where player_uuid = $1::text::uuid limit 500) had
+      cross join lateral (select * from game.leaderboard_place sample where sample.type = had.type and sample.place = had.place
+                           order by sample.observed_at desc limit 1) latest
+      where latest.player_uuid = $1::text::uuid
+        and not exists (select from sync.privacy_restriction rule
+                         where rule.player_uuid = $1::text::uuid and rule.field_group = 'mainAccess')
+      order by latest.place, latest.type collate "C" limit 100`,
+    [player],
+  )
+}
+
+function boardsFigure(boards: readonly BoardPlace[]): Figure {
+  return listFigure('board-list', `${count(boards.length, 'place')} on leaderboards, as last seen`, {
+    columns: ['Leaderboard', 'Place', 'Score', 'Since (UTC)'],
+    rows: boards.map(({ type, place, score, since }) => [
+      link('leaderboards', type, apiWords(type)),
+      place,
+      score,
+      since,
+    ]),
+  })
 }
 
 function biographyFigure(spells: readonly Spell[]): Figure {

@@ -9,7 +9,7 @@ import { isLoopback } from '../../../monitoring/host-names.ts'
 import type { HttpServer } from '../../../monitoring/listen.ts'
 import { nameFinders } from '../../../resources/key-names.ts'
 import { peopleNotice } from '../../../web/people.ts'
-import { serveWeb } from '../../../web/web-server.ts'
+import { exportWeb, serveWeb } from '../../../web/web-server.ts'
 import type { Context } from '../../context.ts'
 import { marker } from '../demo/demo-folder.ts'
 
@@ -85,4 +85,15 @@ export async function openWeb(
   const server = await serveWeb({ db, finders: nameFinders, clock, log }, serving)
   if (!isLoopback(options.host) && options.people && !flags.quiet) err.write(peopleNotice)
   return server
+}
+
+/** Writes the pages of the database into a folder, and says on stderr what they show of people. */
+export async function writePages(
+  { app, err, flags }: Context,
+  db: Database,
+  wanted: Omit<Parameters<typeof exportWeb>[1], 'version'>,
+) {
+  const clock = await clockOf(app, db)
+  if (wanted.people && !flags.quiet) err.write(peopleNotice)
+  return await exportWeb({ db, finders: nameFinders, clock, log: app.log }, { ...wanted, version })
 }

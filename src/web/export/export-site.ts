@@ -1,0 +1,152 @@
+import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { codeOf, UsageError } from '../../base/errors.ts'
+import { fileOf, isExported, linksOf, redirectText, staticText, unavailableText } from './static-page.ts'
+
+/** The list of the files of an export, by which the next one knows its own; and where it is made. */
+const [MANIFEST, STAGE] = ['wynnsync-export.json', '.wynnsync-export']
+
+/** Pages of an export at most. */
+const MOST = 50_000
+
+export interface ExportOptions {
+  readonly dir: string
+  /** Answers as the server would. */
+  readonly request: (path: string) => Promise<Response>
+  readonly version: string
+  readonly madeAt: Date
+  readonly onPage?: (done: number, known: number) => void
+  readonly most?: number
+}
+
+export interface ExportResult {
+  readonly dir: string
+  readonly pages: number
+  readonly bytes: number
+  /** Pages that could not be made; a page that says so stands in their place. */
+  readonly failed: number
+  /** Pages beyond the limit, which nothing links to. */
+  readonly leftOut: number
+  /** Files of the export before that are no longer there. */
+  readonly removed: number
+}
+
+/**
+ * Writes every page that can be reached from the first one as a file. The files are made beside those of the export before, which they
+ * replace one by one at the end: an export that is ended early leaves the one before as it was.
+ * @throws UsageError when the folder has files of others
+ */
+export async function exportSite({ dir: place, most = MOST, ...options }: ExportOptions): Promise<ExportResult> {
+  const dir = resolve(place)
+  const before = await openFolder(dir)
+  const stage = join(dir, STAGE)
+  await rm(stage, { recursive: true, force: true })
+  const made = await writePages({ ...options, most }, stage)
+  const { files, ...result } = made
+  const whole = [...new Set([...before, ...files])]
+  await writeManifest(dir, whole, options)
+  for (const file of files) {
+    await mkdir(dirname(join(dir, file)), { recursive: true })
+    await rename(join(stage, file), join(dir, file))
+  }
+  const removed = before.filter((file) => !files.includes(file))
+  for (const file of removed) await rm(join(dir, file), { force: true })
+  for (const folder of new Set(removed.map(dirname))) await rmdir(join(dir, folder)).catch(() => undefined)
+  await writeManifest(dir, files, options)
+  await rm(stage, { recursive: true, force: true })
+  return { dir, ...result, removed: removed.length }
+}
+
+/** The files of the export before. @throws UsageError when the folder has others, and no list of its own */
+async function openFolder(dir: string): Promise<string[]> {
+  const names = await readdir(dir).catch((error: unknown): string[] => {
+    if (codeOf(error) === 'ENOENT') return []
+    if (codeOf(error) === 'ENOTDIR') throw new UsageError(`--export ${dir} is a file, not a folder`)
+    throw error
+  })
+  if (names.includes(MANIFEST)) return await readManifest(dir)
+  const others = names.filter((name) => name !== STAGE)
+  if (others.length > 0)
+    throw new UsageError(
+      `--export ${dir} has files that are not of an export, such as ${others[0]}: name an empty folder`,
+    )
+  await mkdir(dir, { recursive: true })
+  return []
+}
+
+async function readManifest(dir: string): Promise<string[]> {
+  const text = await readFile(join(dir, MANIFEST), 'utf8')
+  try {
+    const { files } = JSON.parse(text) as { files: unknown[] }
+    // Only what an export can have written is ever removed.
+    return files.filter(
+      (file): file is string => typeof file === 'string' && /^([\w-]+\/)?[\w-]+\.(html|txt|ico)$/.test(file),
+    )
+  } catch (error) {
+    throw new UsageError(`${join(dir, MANIFEST)} is not the list of an export; remove the folder`, { cause: error })
+  }
+}
+
+async function writeManifest(
+  dir: string,
+  files: readonly string[],
+  { version, madeAt }: Pick<ExportOptions, 'version' | 'madeAt'>,
+) {
+  const [path, text] = [join(dir, MANIFEST), JSON.stringify({ program: 'wynnsync', version, madeAt, files })]
+  await writeFile(`${path}.new`, `${text}\n`)
+  await rename(`${path}.new`, path)
+}
+
+type Made = Pick<ExportResult, 'pages' | 'bytes' | 'failed' | 'leftOut'> & { readonly files: string[] }
+
+async function writePages(
+  { request, madeAt, onPage, most }: Omit<ExportOptions, 'dir'> & { readonly most: number },
+  stage: string,
+): Promise<Made> {
+  const known = new Map<string, string>()
+  const [files, leftOut] = [new Set<string>(), new Set<string>()]
+  const queue: string[] = []
+  /** The file of a page, which is exported from then on; undefined for what is not. */
+  const admit = (path: string): string | undefined => {
+    const [address = ''] = path.split('#')
+    if (!isExported(address)) return undefined
+    const file = known.get(address)
+    if (file !== undefined) return file
+    if (known.size >= most) {
+      leftOut.add(address)
+      return undefined
+    }
+    const name = fileOf(address)
+    known.set(address, name)
+    queue.push(address)
+    return name
+  }
+  const write = async (file: string, body: string | Uint8Array) => {
+    await mkdir(dirname(join(stage, file)), { recursive: true })
+    await writeFile(join(stage, file), body)
+    files.add(file)
+    bytes += Buffer.byteLength(body)
+  }
+  let [bytes, failed, done] = [0, 0, 0]
+  admit('/')
+  for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
+    const file = fileOf(path)
+    const response = await request(path)
+    const place = response.headers.get('location')
+    const text = await response.text()
+    if (place !== null) await write(file, redirectText(file, admit(place) ?? fileOf('/')))
+    else if (response.status !== 200) {
+      failed++
+      await write(file, unavailableText(file, text))
+    } else {
+      const policy = response.headers.get('content-security-policy') ?? ''
+      const linked = new Map(linksOf(text).flatMap((href) => [[href, admit(href)] as const]))
+      await write(file, staticText(text, { file, fileOf: (href) => linked.get(href), madeAt, policy }))
+    }
+    done++
+    onPage?.(done, known.size)
+  }
+  for (const name of ['robots.txt', 'favicon.ico'])
+    await write(name, new Uint8Array(await (await request(`/${name}`)).arrayBuffer()))
+  return { pages: done, bytes, failed, leftOut: leftOut.size, files: [...files] }
+}
