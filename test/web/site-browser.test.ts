@@ -100,6 +100,14 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
     expect(complaints).toEqual([])
   })
 
+  test('the first page follows the map, and each of its territories leads to its page', async () => {
+    const { page, complaints } = await open('/')
+    await expect.poll(() => page.locator('#home-live').textContent()).toMatch(/^Live, as of /)
+    await page.locator('#home-map rect[data-place=Oak]').click()
+    await page.waitForURL('**/territories/Oak')
+    expect(complaints).toEqual([])
+  })
+
   test('the status leads to the runs of a resource, and these to each', async () => {
     const { page, complaints } = await open('/status')
     expect(await page.locator('.resources li').count()).toBeGreaterThan(3)

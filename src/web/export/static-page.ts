@@ -65,6 +65,7 @@ const served = [
   /<details class="at">[\s\S]*?<\/details>/g,
   /<form\b[\s\S]*?<\/form>/g,
   /<section id="map-live"[\s\S]*?<\/section>/g,
+  /<span id="home-live"[\s\S]*?<\/span>/g,
   /<a href="\/api"[^>]*>API<\/a>/g,
   /<link rel="(?:canonical|alternate)"[^>]*>/g,
   /<meta (?:property="og:|name="twitter:)[^>]*>\s*/g,

@@ -21,6 +21,13 @@ export function guildLink(uuid: string | null, name: string | null, prefix: stri
   return name === null ? place : html`${guildDot(name)}${place}`
 }
 
+/** A guild in few letters: its colour and prefix. */
+export function guildChip(uuid: string | null, name: string | null, prefix: string | null): Markup {
+  if (uuid === null) return html`<span class="chip">no owner</span>`
+  const place = pathOf('guilds', prefix !== null && /^\w+$/.test(prefix) ? prefix : uuid)
+  return html`<a class="chip" href="${place}" title="${name ?? uuid}">${name === null ? '' : guildDot(name)}${prefix?.trim() || name?.trim() || uuid.slice(0, 8)}</a>`
+}
+
 /** The colour of a guild as a little disc. */
 export function guildDot(name: string): Markup {
   return raw(

@@ -5,7 +5,7 @@ import { type Chapter, chapterMarkup, type Figure } from '../../analytics/report
 import type { Markup } from '../../analytics/report/drawing/html-table.ts'
 import { style } from '../../analytics/report/drawing/style.ts'
 import type { Sql } from '../../db/database.ts'
-import { liveScript } from '../live/live-script.ts'
+import { homeScript, liveScript } from '../live/live-script.ts'
 import { type Health, healthMarkup } from './health.ts'
 import { siteScript } from './site-script.ts'
 
@@ -30,8 +30,8 @@ export interface Page {
   readonly chapters: readonly Chapter[]
   /** The one path of this content. */
   readonly path: string
-  /** Whether it takes all of the window, as a map does. */
-  readonly isWide?: boolean
+  /** Whether it takes all of the window, as a map does, or is laid out as the first page. */
+  readonly layout?: 'wide' | 'home'
   /** Path of the Atom feed of the same. */
   readonly feed?: string
 }
@@ -87,13 +87,36 @@ rect.taken { stroke: var(--ink); stroke-width: 3 }
 .resources b a { color: inherit; text-decoration: none } .resources b a:hover { text-decoration: underline } .resources span { color: var(--soft) }
 .bars { display: block; width: 100%; height: 20px } .bars path { stroke: var(--cover); stroke-width: 10 }
 @media screen and (max-width: 740px) { .resources li { grid-template-columns: minmax(0, 1fr) 3.6em; gap: 2px 10px } .resources b, .resources li > span:not(.n) { grid-column: 1 / -1 } }
+body:has(.home-page) { max-width: 1440px } .home-page h2, .home-page figcaption { display: none } .home-page section, .home-page figure { margin-top: 18px }
+.front { display: grid; grid-template-columns: minmax(0, 2fr) minmax(260px, 1fr); gap: 10px 28px } .places { display: block; width: 100%; height: auto; max-height: 82vh; font: 11px system-ui, sans-serif }
+.places rect { stroke: var(--paper) } .places a:hover rect { stroke: var(--ink); stroke-width: 2 } .places text { text-anchor: middle; dominant-baseline: central; fill: var(--on-guild); pointer-events: none }
+#ticker { list-style: none; margin: 8px 0 0; padding: 0; font-size: 14px } #ticker li { padding: 6px 0; border-top: 1px solid var(--rule); line-height: 1.7 } #ticker time { color: var(--soft); margin-right: 4px }
+.chip { display: inline-flex; align-items: center; padding: 0 9px; border: 1px solid var(--rule); border-radius: 99px; font-weight: 600; font-size: 13px; line-height: 1.6; text-decoration: none; color: var(--ink) } a.chip:hover { border-color: var(--ink) }
+.numbers { list-style: none; margin: 0; padding: 0; display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 14px } .numbers a { display: block; height: 100%; padding: 12px 14px; border: 1px solid var(--rule); border-radius: 8px; color: inherit; text-decoration: none }
+.numbers a:hover, .numbers a:focus-visible { border-color: var(--ink) } .numbers b { font-size: 30px; line-height: 1.1; font-variant-numeric: tabular-nums } .numbers span { color: var(--soft); font-size: 14px }
+.spark { display: block; width: 100%; height: 34px; margin-top: 8px } .spark path { fill: var(--cover) }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); gap: 14px } .card { padding: 12px 14px; border: 1px solid var(--rule); border-radius: 8px; font-size: 14px; margin: 0 !important }
+.card h3 { font-size: 16px; margin-bottom: 6px } .card ul { list-style: none; margin: 6px 0 0; padding: 0 } .card li { padding: 4px 0; border-top: 1px solid var(--rule) } .card li time { color: var(--soft) }
+@media screen and (max-width: 900px) { #ticker li:nth-child(n + 7) { display: none } .front { grid-template-columns: minmax(0, 1fr) } .numbers { grid-template-columns: repeat(2, minmax(0, 1fr)) } .numbers b { font-size: 24px } }
+@media screen and (max-width: 740px) { .places text { display: none } }
 del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
 `
 
-export const pagePolicy = policyWith(siteScript)
+/** Pages with a script of their own, which may ask this server. */
+const liveScripts = { map: liveScript, home: homeScript }
 
-/** The same for a page with a script of its own, which may ask this server. */
-export const livePolicy = policyWith(liveScript, [`connect-src 'self'`])
+/** What a page follows while it is open. */
+export type Live = keyof typeof liveScripts
+
+const policies = {
+  none: policyWith(siteScript),
+  map: policyWith(liveScript, [`connect-src 'self'`]),
+  home: policyWith(homeScript, [`connect-src 'self'`]),
+}
+
+export function pagePolicy(live: Live | undefined): string {
+  return policies[live ?? 'none']
+}
 
 function policyWith(script: string, further: readonly string[] = []): string {
   return [...policyOf(css, script), `form-action 'self'`, `frame-ancestors 'none'`, ...further].join('; ')
@@ -133,15 +156,15 @@ interface Serving {
   readonly version: string
   /** The address of a picture of the page. */
   readonly picture?: string | undefined
-  /** Whether it follows what happens; needs `livePolicy`. */
-  readonly isLive?: boolean
+  /** What it follows; needs its `pagePolicy`. */
+  readonly live?: Live | undefined
   /** Whether search engines may keep it. */
   readonly isIndexed?: boolean
 }
 
 export async function pageText(
-  { title, lead, control, chapters, path, feed, isWide = false }: Page,
-  { version, picture, health, people, isLive = false, isIndexed = true }: Serving,
+  { title, lead, control, chapters, path, feed, layout }: Page,
+  { version, picture, health, people, live, isIndexed = true }: Serving,
 ): Promise<string> {
   const section = ([at, name]: readonly [string, string] | readonly string[]) =>
     html`<a href="${at}"${path === at || path.startsWith(`${at}/`) ? html` aria-current="page"` : ''}>${name}</a>`
@@ -149,7 +172,7 @@ export async function pageText(
     title: `${title} · wynnsync`,
     version,
     css,
-    script: isLive ? liveScript : siteScript,
+    script: live ? liveScripts[live] : siteScript,
     head: html`<meta name="description" content="${lead}"><link rel="canonical" href="${path}">${isIndexed ? '' : html`<meta name="robots" content="noindex">`}
 ${feed === undefined ? '' : html`<link rel="alternate" type="application/atom+xml" href="${feed}">`}
 <meta property="og:type" content="website"><meta property="og:site_name" content="wynnsync">
@@ -165,7 +188,7 @@ ${
 <nav class="site" aria-label="Pages">${sections.map(section)}</nav>
 ${health.banner ? html`<p class="banner" role="status">${health.banner}</p>` : ''}
 <h1>${title}</h1><p class="soft">${lead}</p>${control ?? ''}</header>
-<main${isWide ? html` class="wide-page"` : ''}>${chapters.map(chapterMarkup)}</main>
+<main${layout ? html` class="${layout}-page"` : ''}>${chapters.map(chapterMarkup)}</main>
 <footer>wynnsync ${version}. All times are UTC; after a dot, yours. Hatched (on paper, dashed) is unknown, not zero. Not affiliated with the makers
 of the game or of its API.</footer>`,
   })

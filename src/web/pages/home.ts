@@ -1,75 +1,221 @@
 import { html } from 'hono/html'
-import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
+import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
 import { observedOf } from '../../analytics/report/drawing/frame.ts'
-import { freshnessFigure } from '../../analytics/report/freshness/freshness.ts'
-import { lastPatch, patchText } from '../../analytics/report/patch/patch-changes.ts'
-import { count, length, moment } from '../../analytics/report/words.ts'
-import { guildLink, link } from '../html/links.ts'
-import { chapterOf, type Page, type Visit } from '../html/page.ts'
-import { captureTable, latestCaptures } from './captures.ts'
+import type { Markup } from '../../analytics/report/drawing/html-table.ts'
+import { readWatched } from '../../analytics/report/drawing/time-axis.ts'
+import { changesOf, type Kind, type Patch, patchText } from '../../analytics/report/patch/patch-changes.ts'
+import { shiftsOf } from '../../analytics/report/patch/patch-shifts.ts'
+import { count, instant, length, moment, number } from '../../analytics/report/words.ts'
+import { guildChip, guildLink, link } from '../html/links.ts'
+import type { Page, Visit } from '../html/page.ts'
+import { placesMap, placesTitle, readPlaces } from '../html/places-map.ts'
+import { sparkline } from '../html/sparkline.ts'
+import { latestCaptures } from './captures.ts'
+import { itemsCalled } from './items.ts'
 
-const DAY = 86_400_000
+const [HOUR, DAY, WEEK] = [3_600_000, 86_400_000, 7 * 86_400_000]
 
-/** `/`: what happened lately, who is online, and how fresh all is. */
+/** What is older is not called now, ms: some polls may fail. */
+const RECENT = HOUR
+
+/** How much of each the page shows. */
+const shown = { captures: 14, moves: 7, patches: 14, shifts: 3, pools: 6 }
+
+/** `/`: who holds what, what happened lately, and what is new. */
 export async function homePage(visit: Visit): Promise<Page> {
-  const { sql, now, people } = visit
-  const [moves, captures, patch, captured, players, freshness] = await Promise.all([
-    people ? movesFigure(visit) : undefined,
-    capturesFigure(visit),
-    patchFigure(visit),
-    capturesText(visit),
-    playersText(visit),
-    freshnessFigure(sql, now),
-  ])
+  const { sql, people } = visit
+  const places = await readPlaces(sql)
+  const captured = await capturesNumber(visit)
+  const [players, worlds] = await onlineNumbers(visit)
+  const patch = await patchParts(visit)
+  const cards = [...(people ? [await movesCard(visit)] : []), patch.card, await lootCard(visit)]
   return {
     path: '/',
     feed: '/feeds/captures.atom',
-    title: `${captured}, ${players}`,
-    lead: 'What happened lately in Wynncraft, from the kept history of its public web API.',
-    control: html`<form action="/map"><label>Map at <input name="at" placeholder="2026-05-01T20:00Z, -1d"></label><button>Show</button></form>`,
+    title: places.length > 0 ? placesTitle(places) : 'The map was not seen yet',
+    lead: `${captured.said}, ${players.said} on ${worlds.said}.`,
+    layout: 'home',
     chapters: [
-      chapterOf('lately', 'Lately', captures, ...(moves ? [moves] : []), patch),
-      chapterOf('completeness', 'How complete this is', freshness),
+      { id: 'now', heading: 'Now', figures: [await mapFigure(visit, places)] },
+      { id: 'numbers', heading: 'In numbers', figures: [numbersFigure([captured, players, worlds, patch.number])] },
+      {
+        id: 'news',
+        heading: 'News',
+        figures: [{ id: 'cards', title: 'What is new', picture: html`<div class="cards">${cards}</div>` }],
+      },
     ],
   }
 }
 
-/** What is older is not called now, ms: some polls may fail. */
-const RECENT = 3_600_000
+async function mapFigure(visit: Visit, places: Awaited<ReturnType<typeof readPlaces>>): Promise<Figure> {
+  if (places.length === 0) return missing('map', 'No territory is known yet', 'wynnsync sync territories')
+  const captures = await latestCaptures(visit.sql, {}, shown.captures)
+  const prefixes = new Map(places.map(({ uuid, prefix }) => [uuid, prefix]))
+  const chip = (uuid: string | null, name: string | null) => guildChip(uuid, name, prefixes.get(uuid) ?? null)
+  const line = ({ at, territory, to, toUuid, from, fromUuid, again }: (typeof captures)[number]) =>
+    html`<li><time datetime="${at.toISOString().slice(0, 16)}Z">${moment(at)}</time> ${chip(toUuid, to)} took ${link('territories', territory)}${again ? ' again' : from === null ? '' : html` from ${chip(fromUuid, from)}`}</li>`
+  return {
+    id: 'map',
+    title: 'The map',
+    picture: html`<div class="front"><div>${placesMap(places, { id: 'home-map', label: 'Map of the territories in the colours of those who hold them' })}
+<p class="note">Hatched: no holder known. <a href="/map">The whole map</a> through time, with routes, treasury and defences. <span id="home-live" role="status"></span></p></div>
+<div><h3>Captures</h3>${captures.length === 0 ? html`<p class="soft">None was seen yet.</p>` : html`<ol id="ticker">${captures.map(line)}</ol><p class="note"><a href="/captures">All captures</a></p>`}</div></div>`,
+  }
+}
+
+/** A number with what it was before. */
+interface Shown {
+  readonly value: string
+  readonly label: string
+  /** The same in the lead of the page. */
+  readonly said: string
+  readonly href: string
+  readonly bars: readonly (number | null)[]
+  readonly barsLabel: string
+}
+
+function numbersFigure(numbers: readonly Shown[]): Figure {
+  const item = ({ value, label, href, bars, barsLabel }: Shown) =>
+    html`<li><a href="${href}"><b>${value}</b> <span>${label}</span>${sparkline(bars, barsLabel)}</a></li>`
+  return { id: 'four', title: 'Today', picture: html`<ul class="numbers">${numbers.map(item)}</ul>` }
+}
 
 /** Captures of a day, up to the last time that the map was seen: of what was not watched nothing is counted as zero. */
-async function capturesText({ sql, now }: Visit): Promise<string> {
+async function capturesNumber({ sql, now }: Visit): Promise<Shown> {
   const seen = await observedOf(sql, 'territories')
-  if (!seen) return 'The map was not seen yet'
+  const nothing = { href: '/captures', bars: [], barsLabel: 'Nothing is known' }
+  if (!seen) return { ...nothing, value: '?', label: 'captures', said: 'No capture is known' }
   const isRecent = now.getTime() - seen.last.getTime() < RECENT
   const to = isRecent ? now : seen.last
   const from = new Date(Math.max(to.getTime() - DAY, seen.first.getTime()))
-  const [row] = await sql.query<{ captures: number }>(
-    'select count(*)::int as captures from analytics.territory_capture where captured_at >= $1 and captured_at <= $2',
+  const rows = await sql.query<{ hour: number; captures: number }>(
+    `select floor(extract(epoch from $2 - captured_at) / 3600)::int as hour, count(*)::int as captures
+       from analytics.territory_capture where captured_at >= $1 and captured_at <= $2 group by 1`,
     [from, to],
   )
+  const begin = new Date(to.getTime() - DAY)
+  const watched = await readWatched(sql, 'territories', { from: begin, to }, HOUR / 1000)
+  const bars = Array.from({ length: 24 }, (_, place) => {
+    const found = rows.find(({ hour }) => hour === 23 - place)?.captures
+    return found ?? (watched[place]?.coverage === 0 ? null : 0)
+  })
+  const all = rows.reduce((sum, { captures }) => sum + captures, 0)
   const span = to.getTime() - from.getTime()
   const time = span < DAY - RECENT ? length(span / 1000) : 'day'
-  return `${count(row?.captures ?? 0, 'capture')} in the ${isRecent ? `last ${time}` : `${time} before ${moment(to)}`}`
+  const when = isRecent ? `in the last ${time}` : `in the ${time} before ${moment(to)}`
+  const said = `${count(all, 'capture')} ${when}`
+  return {
+    ...nothing,
+    value: number(all),
+    label: `${all === 1 ? 'capture' : 'captures'} ${when}`,
+    said,
+    bars,
+    barsLabel: 'Captures of each hour',
+  }
 }
 
-async function playersText({ sql, now }: Visit): Promise<string> {
+/** Players online, listed and hidden, and worlds that are up. */
+async function onlineNumbers({ sql, now }: Visit): Promise<[Shown, Shown]> {
   const seen = await observedOf(sql, 'online-players')
-  if (!seen) return 'players online unknown'
-  const [row] = await sql.query<{ players: number | null; worlds: number }>(
-    'select sum(online)::int as players, count(*)::int as worlds from analytics.world',
+  const unknown = { value: '?', href: '/worlds', bars: [], barsLabel: 'Nothing is known' }
+  const nothing: [Shown, Shown] = [
+    { ...unknown, label: 'players online', said: 'players online unknown' },
+    { ...unknown, label: 'worlds', said: 'no world' },
+  ]
+  if (!seen) return nothing
+  const [row] = await sql.query<{ listed: number | null; worlds: number; hidden: number | null }>(
+    `select sum(online)::int as listed, count(*)::int as worlds,
+            (select known.hidden from analytics.online_known($1, $2) known order by known.begins desc limit 1) as hidden from analytics.world`,
+    [new Date(seen.last.getTime() - 1), new Date(seen.last.getTime() + 1)],
   )
-  const { players, worlds } = row ?? { players: null, worlds: 0 }
-  if (players === null) return 'players online unknown'
+  const { listed, worlds, hidden } = row ?? { listed: null, worlds: 0, hidden: null }
+  if (listed === null) return nothing
+  const begin = new Date(Math.floor(seen.last.getTime() / HOUR) * HOUR - 23 * HOUR)
+  const hours = await sql.query<{ total: number | null; up: number | null }>(
+    `select online.total_avg as total,
+            case when online.total_avg is not null then (select count(*)::int from game.world up
+              where up.valid_from <= online.at + interval '30 minutes' and up.valid_until > online.at + interval '30 minutes') end as up
+       from analytics.online_total($1, $2, interval '1 hour') online order by online.at`,
+    [begin, new Date(begin.getTime() + DAY)],
+  )
   const when = now.getTime() - seen.last.getTime() < RECENT ? '' : ` on ${moment(seen.last)}`
-  return `${count(players, 'player')} listed online on ${count(worlds, 'world')}${when}`
+  const hiding = hidden === null ? '' : `, ${number(hidden)} hidden`
+  const bars = { href: '/worlds', barsLabel: 'Averages of each hour of a day' }
+  return [
+    {
+      ...bars,
+      value: number(listed),
+      label: `${listed === 1 ? 'player' : 'players'} listed online${hiding}${when}`,
+      said: `${count(listed, 'player')} listed online`,
+      bars: hours.map(({ total }) => total),
+    },
+    {
+      ...bars,
+      value: number(worlds),
+      label: `${worlds === 1 ? 'world' : 'worlds'} up${when}`,
+      said: `${count(worlds, 'world')}${when}`,
+      bars: hours.map(({ up }) => up),
+    },
+  ]
 }
 
-async function capturesFigure({ sql }: Visit): Promise<Figure> {
-  const captures = await latestCaptures(sql, {}, 20)
-  const [last] = captures
-  if (!last) return missing('captures', 'No capture was seen yet', 'wynnsync sync territories')
-  return listFigure('captures', `${last.to} took ${last.territory} on ${moment(last.at)}`, captureTable(captures))
+const kinds: readonly Kind[] = ['items', 'recipes', 'abilities', 'aspects', 'quests']
+
+/** Changed values that are searched for the biggest. */
+const VALUES = 3000
+
+/** The last patch in numbers, and its biggest changes. */
+async function patchParts({ sql, now }: Visit): Promise<{ readonly number: Shown; readonly card: Markup }> {
+  const patches = await sql.query<Patch>(
+    `select patch, started_at as "startedAt", ended_at as "endedAt", items_added as added, items_changed as changed,
+            items_removed as removed, recipes_changed as recipes, abilities_changed as abilities, aspects_changed as aspects,
+            quests_changed as quests, technical_changes as technical
+       from analytics.patch where started_at < $1 order by patch desc limit $2`,
+    [now, shown.patches],
+  )
+  const [last] = patches
+  const size = ({ added, changed, removed, recipes, abilities, aspects, quests }: Patch) =>
+    added + changed + removed + recipes + abilities + aspects + quests
+  if (!last)
+    return {
+      number: {
+        value: '?',
+        label: 'no patch was seen yet',
+        said: '',
+        href: '/patches',
+        bars: [],
+        barsLabel: 'Nothing is known',
+      },
+      card: cardOf(
+        'patch',
+        'No patch was seen yet',
+        html`<p class="note">To have it from now on: <code>wynnsync sync items recipes</code></p>`,
+      ),
+    }
+  const path = `/patches/${last.patch}`
+  const biggest = shiftsOf(await changesOf(sql, last, kinds, VALUES)).slice(0, shown.shifts)
+  const shift = ({ label, before, after, relative }: (typeof biggest)[number]) =>
+    html`<li><span>${label}</span> <b>${number(before, 2)} → ${number(after, 2)}</b> <span class="soft">${relative > 0 ? '+' : ''}${number(100 * relative)} %</span></li>`
+  return {
+    number: {
+      ...{
+        value: number(size(last)),
+        href: path,
+        said: '',
+        label: `${size(last) === 1 ? 'change' : 'changes'} of the last patch, ${moment(last.startedAt)}`,
+      },
+      ...{ bars: patches.map(size).reverse(), barsLabel: 'Changes of each of the last patches' },
+    },
+    card: cardOf(
+      'patch',
+      html`<a href="${path}">Patch ${last.patch}</a>, ${moment(last.startedAt)}`,
+      html`<p>${patchText(last)}</p><ul>${biggest.map(shift)}</ul>`,
+    ),
+  }
+}
+
+function cardOf(id: string, title: Markup | string, body: Markup): Markup {
+  return html`<section class="card" id="${id}"><h3>${title}</h3>${body}</section>`
 }
 
 interface Move {
@@ -87,14 +233,13 @@ interface Move {
 
 /** In how many changes of members the latest moves are searched: first few, since all of years take long. */
 const CHANGES = [100, 1000, 2 ** 31 - 1]
-const MOVES = 20
 
 async function latestMoves({ sql }: Visit): Promise<Move[]> {
   let moves: Move[] = []
   for (const changes of CHANGES) {
     // A change of sides has three rows.
     const rows = await sql.query<Move>(
-      `with latest as (select * from analytics.membership_event_latest($1) order by at desc limit ${3 * MOVES})
+      `with latest as (select * from analytics.membership_event_latest($1) order by at desc limit ${3 * shown.moves})
        select at, event, username, player_uuid::text as player, latest.guild_uuid::text as guild, guild_name as name,
               coalesce(to_rank, from_rank) as rank, other_guild_uuid::text as other, former.name as "otherName"
          from latest
@@ -103,8 +248,8 @@ async function latestMoves({ sql }: Visit): Promise<Move[]> {
         order by at desc, event collate "C" desc`,
       [changes],
     )
-    moves = withTransfersOnce(rows).slice(0, MOVES)
-    if (moves.length === MOVES) break
+    moves = withTransfersOnce(rows).slice(0, shown.moves)
+    if (moves.length === shown.moves) break
   }
   return moves
 }
@@ -124,36 +269,62 @@ function withTransfersOnce(moves: readonly Move[]): Move[] {
   return moves.filter((one) => !parts.has(one))
 }
 
-async function movesFigure(visit: Visit): Promise<Figure> {
+/** Who joined, left or rose lately. */
+async function movesCard(visit: Visit): Promise<Markup> {
   const moves = await latestMoves(visit)
-  const [last] = moves
-  if (!last) return missing('moves', 'No join, leave or change of rank was observed', 'wynnsync sync guilds')
-  return listFigure('moves', moveTitle(last), {
-    columns: ['At (UTC)', 'Player', 'What', 'Guild', 'Rank'],
-    rows: moves.map(({ at, event, username, player, guild, name, rank, other, otherName }) => [
-      ...[at, link('players', player, username ?? player)],
-      event === 'transferred' && other !== null ? html`transferred from ${guildLink(other, otherName)}` : event,
-      ...[guildLink(guild, name), rank ?? ''],
-    ]),
-  })
+  if (moves.length === 0)
+    return cardOf(
+      'moves',
+      'No join, leave or change of rank was observed',
+      html`<p class="note">To have it from now on: <code>wynnsync sync guilds</code></p>`,
+    )
+  const what = ({ event, rank, other, otherName }: Move) =>
+    event === 'transferred' && other !== null
+      ? html`from ${guildLink(other, otherName)} to`
+      : `${event.replaceAll('_', ' ')}${rank === null || event === 'left' ? '' : ` as ${rank}`},`
+  const row = (move: Move) =>
+    html`<li><time datetime="${move.at.toISOString().slice(0, 16)}Z">${moment(move.at)}</time> ${link('players', move.player, move.username ?? move.player)} ${what(move)} ${guildLink(move.guild, move.name)}</li>`
+  return cardOf('moves', 'Moved lately', html`<ul>${moves.map(row)}</ul>`)
 }
 
-function moveTitle({ username, event, name, otherName }: Move): string {
-  const guild = name ?? 'a guild'
-  const what: Readonly<Record<string, string>> = {
-    joined: `joined ${guild}`,
-    left: `left ${guild}`,
-    transferred: `transferred from ${otherName ?? 'another guild'} to ${guild}`,
-  }
-  return `${username ?? 'A player'} ${what[event] ?? `${event} in ${guild}`}`
+interface Loot {
+  readonly pool: string
+  readonly kind: string
+  readonly reward: string
+  readonly since: Date
 }
 
-async function patchFigure({ sql, now }: Visit): Promise<Figure> {
-  const patch = await lastPatch(sql, now)
-  if (!patch) return missing('patch', 'No patch was seen yet', 'wynnsync sync items recipes')
-  return {
-    id: 'patch',
-    title: `The last patch: ${patchText(patch)}`,
-    lead: html`First seen ${moment(patch.startedAt)} UTC: ${link('patches', String(patch.patch), `patch ${patch.patch}`)}`,
-  }
+/** The rarest rewards of the pools, and when the next ones are due: they change every week. */
+async function lootCard({ sql, now }: Visit): Promise<Markup> {
+  const seen = await observedOf(sql, 'loot-pools')
+  const rewards = await sql.query<Loot>(
+    `with pool as materialized (select * from analytics.loot_pool_at($1)), rare as (
+       select pool.pool, pool.kind, pool.reward, pool.since,
+              row_number() over (partition by pool.kind, pool.pool order by pool.tier is distinct from 'Mythic', pool.tier is distinct from 'Fabled',
+                                 pool.tier is distinct from 'Legendary', pool.since desc, pool.reward collate "C") as place
+         from pool where pool.reward is not null)
+     select rare.pool, rare.kind, rare.reward, rare.since from rare where rare.place = 1 order by rare.since desc, rare.kind collate "C" desc, rare.pool collate "C" limit $2`,
+    // Of later nothing is known.
+    [seen && seen.last < now ? seen.last : now, shown.pools],
+  )
+  const [first] = rewards
+  if (!first)
+    return cardOf(
+      'loot',
+      'No loot pool was seen yet',
+      html`<p class="note">To have it from now on: <code>wynnsync sync loot-pools</code></p>`,
+    )
+  const items = await itemsCalled(
+    sql,
+    rewards.map(({ reward }) => reward),
+  )
+  const next = first.since.getTime() + WEEK
+  const left = (next - now.getTime()) / 1000
+  const row = ({ pool, kind, reward }: Loot) =>
+    html`<li><span class="soft">${pool} (${kind.toLowerCase()})</span> ${items.has(reward) ? link('items', items.get(reward) ?? reward, reward) : reward}</li>`
+  return cardOf(
+    'loot',
+    html`<a href="/pools">Loot of this week</a>`,
+    html`<p>${left > 0 ? html`The next is due in about ${length(left)}` : 'The next was due'}, a week after the last change, <time datetime="${new Date(next).toISOString().slice(0, 16)}Z">${instant(new Date(next))}</time> UTC.</p><ul>${rewards.map(row)}</ul>`,
+  )
 }

@@ -79,6 +79,16 @@ export async function itemNamed({ sql, name }: Pick<Visit, 'sql' | 'name'>) {
   return { id, item, revisions, name: item?.name ?? latest?.name ?? id }
 }
 
+/** The internal names of items by what players call them. */
+export async function itemsCalled(sql: Visit['sql'], names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql.query<{ name: string; id: string }>(
+    `select display_name as name, min(internal_name collate "C") as id from game.item
+      where valid_until = 'infinity' and display_name = any ($1::text[]) group by 1`,
+    [names],
+  )
+  return new Map(rows.map(({ name, id }) => [name, id]))
+}
+
 /** Names of items that are written nearly like this. */
 async function itemsLike(sql: Visit['sql'], name: string): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(

@@ -41,7 +41,7 @@ export async function mapPage(visit: Visit): Promise<Page> {
     path: at ? `/map?at=${encodeURIComponent(at.toISOString())}` : '/map',
     title: map.title,
     lead: `The map ${at ? `at ${instant(at)} UTC` : 'as last seen'}, and the days before.`,
-    isWide: true,
+    layout: 'wide',
     control: html`${control}<details class="at"><summary>at a moment</summary><form action="/map"><label>At <input name="at" size="32" value="${text}" placeholder="2026-05-01T20:00Z, -12h, yesterday">
 </label><button>Show</button></form></details>`,
     chapters: [chapterOf('territories', 'Territories', { ...map, title: 'The map through these days' })],

@@ -4,7 +4,7 @@ import { instantOf } from '../../base/text/instants.ts'
 import type { Asking } from '../api/answer.ts'
 import { apiPage } from '../api/api-page.ts'
 import { type Health, readHealth } from '../html/health.ts'
-import { type Build as BuildPage, livePolicy, type Page, pagePolicy, pageText, type Visit } from '../html/page.ts'
+import { type Build as BuildPage, type Live, type Page, pagePolicy, pageText, type Visit } from '../html/page.ts'
 import { periodParameters } from '../html/period.ts'
 import { type Entity, entityOf, etagOf, keptBytes, ORIGIN, sendEntity, type Written, written } from '../http/etag.ts'
 import { requestOf } from '../http/origin.ts'
@@ -44,11 +44,11 @@ const pages: readonly {
   readonly namesPlayers?: boolean
   /** Whether it is about one player or a list of players: no search engine keeps it, and it has no picture. */
   readonly isPersonal?: boolean
-  readonly isLive?: boolean
+  readonly live?: Live
   /** The parameters that it reads. */
   readonly parameters?: readonly string[]
 }[] = [
-  { path: '/', build: homePage, namesPlayers: true },
+  { path: '/', build: homePage, namesPlayers: true, live: 'home' },
   {
     path: '/gained',
     build: gainedPage,
@@ -61,7 +61,7 @@ const pages: readonly {
   { path: '/runs', build: runsPage, parameters: ['resource', 'failed', ...periodParameters] },
   { path: '/runs/:name', build: runPage },
   { path: '/api', build: apiPage },
-  { path: '/map', build: mapPage, isLive: true, parameters: ['at', ...periodParameters] },
+  { path: '/map', build: mapPage, live: 'map', parameters: ['at', ...periodParameters] },
   { path: '/captures', build: capturesPage, parameters: periodParameters },
   { path: '/territories', build: territoriesPage, parameters: periodParameters },
   { path: '/territories/:name', build: territoryPage, parameters: periodParameters },
@@ -84,7 +84,7 @@ export function addPages(app: Hono, site: Site): void {
   const made = createPageCache<Written | string>(site.clock, { sizeOf, ...shared })
   const healthOf = createPageCache<Health>(site.clock, { sizeOf: () => 0 })
   const readHealthOf = () => site.reader.read((sql) => readHealth(sql, new Date(site.clock.now())))
-  for (const { path, build, namesPlayers = false, isPersonal = false, isLive = false, parameters } of pages) {
+  for (const { path, build, namesPlayers = false, isPersonal = false, live, parameters } of pages) {
     const isIndexed = !(site.people && namesPlayers)
     app.get(path, async (context) => {
       const { name, query, origin, key } = requestOf(context, parameters)
@@ -95,14 +95,14 @@ export function addPages(app: Hono, site: Site): void {
           if (typeof page === 'string') return page
           const picture = site.pictures && !isPersonal && `${ORIGIN}${picturePath(page.path)}`
           const { version, people } = site
-          const serving = { version, people, health, picture: picture || undefined, isLive, isIndexed }
+          const serving = { version, people, health, picture: picture || undefined, live, isIndexed }
           return written(await pageText(page, serving), 'text/html; charset=utf-8')
         })
       }
       const page = await (namesPlayers ? made : kept)(`${path} ${key}`, make)
       if (!isIndexed) context.header('X-Robots-Tag', 'noindex')
       if (typeof page === 'string') return context.redirect(page)
-      context.header('Content-Security-Policy', isLive ? livePolicy : pagePolicy)
+      context.header('Content-Security-Policy', pagePolicy(live))
       return await sendEntity(
         context,
         page.under(origin),

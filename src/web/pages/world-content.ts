@@ -1,8 +1,10 @@
 import { type Chapter, type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
+import type { Cell } from '../../analytics/report/drawing/html-table.ts'
 import { count, moment } from '../../analytics/report/words.ts'
 import { guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { Problem } from '../http/problems.ts'
+import { itemsCalled } from './items.ts'
 
 interface Reward {
   readonly pool: string
@@ -12,16 +14,18 @@ interface Reward {
   readonly tier: string | null
   readonly amount: number | string | null
   readonly since: Date
-  readonly item: string | null
 }
 
 /** `/pools`: what is in the loot pools of camps and raids, and since when. */
 export async function poolsPage({ sql, now }: Visit): Promise<Page> {
   const rewards = await sql.query<Reward>(
-    `select pool.pool, pool.kind, pool.reward_type as type, pool.reward, pool.tier, pool.amount, pool.since,
-            (select min(internal_name collate "C") from analytics.item where display_name = pool.reward) as item
+    `select pool.pool, pool.kind, pool.reward_type as type, pool.reward, pool.tier, pool.amount, pool.since
        from analytics.loot_pool_at($1) pool`,
     [now],
+  )
+  const items = await itemsCalled(
+    sql,
+    rewards.flatMap(({ reward }) => reward ?? []),
   )
   const pools = [...new Set(rewards.map(nameOf))].map((name) => rewards.filter((reward) => nameOf(reward) === name))
   const latest = rewards.reduce((last, { since }) => Math.max(last, since.getTime()), 0)
@@ -33,7 +37,10 @@ export async function poolsPage({ sql, now }: Visit): Promise<Page> {
         ? `${count(pools.length, 'loot pool')}, the last change seen ${moment(new Date(latest))}`
         : none.title,
     lead: 'What the loot pools of camps and raids hold now, at the own level of each, and since when.',
-    chapters: pools.length > 0 ? pools.map(poolChapter) : [chapterOf('pools', 'Pools', none)],
+    chapters:
+      pools.length > 0
+        ? pools.map((pool, index) => poolChapter(pool, index, items))
+        : [chapterOf('pools', 'Pools', none)],
   }
 }
 
@@ -41,19 +48,24 @@ function nameOf({ kind, pool }: Reward): string {
   return `${pool} (${kind.toLowerCase()})`
 }
 
-function poolChapter(rewards: readonly Reward[], index: number): Chapter {
+function poolChapter(rewards: readonly Reward[], index: number, items: ReadonlyMap<string, string>): Chapter {
   const [first] = rewards
   return chapterOf(
     `pool-${index + 1}`,
     first ? nameOf(first) : '',
     listFigure(`rewards-${index + 1}`, count(rewards.length, 'reward'), {
       columns: ['Reward', 'Type', 'Tier', 'Amount', 'Since (UTC)'],
-      rows: rewards.map(({ item, reward, type, tier, amount, since }) => [
-        ...[item === null ? (reward ?? '') : link('items', item, reward ?? item), type ?? '', tier ?? ''],
+      rows: rewards.map(({ reward, type, tier, amount, since }) => [
+        ...[rewardCell(reward, items), type ?? '', tier ?? ''],
         ...[amount ?? '', since],
       ]),
     }),
   )
+}
+
+function rewardCell(reward: string | null, items: ReadonlyMap<string, string>): Cell {
+  const item = reward === null ? undefined : items.get(reward)
+  return reward === null ? '' : item === undefined ? reward : link('items', item, reward)
 }
 
 interface Board {

@@ -3,7 +3,7 @@ import { count, number } from '../words.ts'
 import type { ValueChange } from './direction.ts'
 
 /** A patch of the game, in numbers. */
-interface Patch extends Changed {
+export interface Patch extends Changed {
   readonly patch: number
   readonly startedAt: Date
   readonly endedAt: Date

@@ -27,7 +27,7 @@ export function shiftsPicture(changes: readonly Change[]): Pick<Figure, 'legend'
 }
 
 /** The numbers that changed most. Of an identification, which has three, the base value stands for all. */
-function shiftsOf(changes: readonly Change[]): Shift[] {
+export function shiftsOf(changes: readonly Change[]): Shift[] {
   const paths = new Set(changes.map(({ name, path }) => `${name}${path}`))
   return changes
     .flatMap(({ name, path, before, after }) => {

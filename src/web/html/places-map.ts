@@ -1,0 +1,71 @@
+import { html, raw } from 'hono/html'
+import { guildColour } from '../../analytics/report/drawing/colours.ts'
+import type { Markup } from '../../analytics/report/drawing/html-table.ts'
+import { labelOf, labelWidth } from '../../analytics/report/map/label-room.ts'
+import { mapTitle } from '../../analytics/report/map/map.ts'
+import { visibleLine } from '../../base/terminal-text.ts'
+import type { Sql } from '../../db/database.ts'
+import { pathOf } from './links.ts'
+
+/** A territory as last seen, and who holds it. */
+export interface HeldPlace {
+  readonly territory: string
+  readonly uuid: string | null
+  readonly name: string | null
+  readonly prefix: string | null
+  readonly x1: number
+  readonly z1: number
+  readonly x2: number
+  readonly z2: number
+}
+
+export async function readPlaces(sql: Sql): Promise<HeldPlace[]> {
+  return await sql.query<HeldPlace>(
+    `select territory, guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix,
+            least(min_x, max_x) as x1, least(min_z, max_z) as z1, greatest(min_x, max_x) as x2, greatest(min_z, max_z) as z2
+       from analytics.territory
+      where min_x is not null and min_z is not null and max_x is not null and max_z is not null order by territory collate "C"`,
+  )
+}
+
+/** Who holds the most of the places. */
+export function placesTitle(places: readonly HeldPlace[]): string {
+  const held = new Map<string | undefined, number>()
+  for (const { uuid } of places) held.set(uuid ?? undefined, (held.get(uuid ?? undefined) ?? 0) + 1)
+  return mapTitle(held, places.length, (uuid) => places.find((one) => one.uuid === uuid)?.name ?? undefined)
+}
+
+interface Drawing {
+  /** Of the element. */
+  readonly id: string
+  /** The guild whose places stand out; without it, all do. */
+  readonly guild?: string
+  readonly label: string
+}
+
+/** Width of the drawing, in its own pixels, and size of its labels. */
+const [WIDTH, LABEL] = [800, 11]
+
+/** The map as it is, each territory a link to its page. */
+export function placesMap(places: readonly HeldPlace[], { id, guild, label }: Drawing): Markup {
+  const [west, north] = [Math.min(...places.map(({ x1 }) => x1)), Math.min(...places.map(({ z1 }) => z1))]
+  const [east, south] = [Math.max(...places.map(({ x2 }) => x2)), Math.max(...places.map(({ z2 }) => z2))]
+  const scale = WIDTH / Math.max(1, east - west)
+  const height = Math.min(1200, Math.max(100, Math.round((south - north) * scale)))
+  const down = height / Math.max(1, south - north)
+  const rects = places.map(({ territory, uuid, name, prefix, ...at }) => {
+    const [x, y] = [Math.round((at.x1 - west) * scale), Math.round((at.z1 - north) * down)]
+    const [width, tall] = [
+      Math.max(1, Math.round((at.x2 - at.x1) * scale)),
+      Math.max(1, Math.round((at.z2 - at.z1) * down)),
+    ]
+    const fill = name === null ? 'url(#unknown)' : guildColour(name)
+    const faint = guild !== undefined && uuid !== guild ? ' fill-opacity=".12"' : ''
+    const text = labelOf(prefix ?? name ?? '')
+    const shown = guild === undefined && name !== null && tall > LABEL + 2 && (labelWidth(text) * LABEL) / 8 <= width
+    return html`<a href="${pathOf('territories', territory)}" tabindex="-1"><rect x="${x}" y="${y}" width="${width}" height="${tall}" fill="${fill}"${raw(faint)} data-place="${visibleLine(territory)}"><title>${territory}: ${name ?? 'no holder known'}</title></rect>${
+      shown ? html`<text x="${x + width / 2}" y="${y + tall / 2}">${text}</text>` : ''
+    }</a>`
+  })
+  return html`<svg id="${id}" class="places" viewBox="0 0 ${WIDTH} ${height}" role="group" aria-label="${label}">${rects}</svg>`
+}

@@ -1,0 +1,74 @@
+import { parseHTML } from 'linkedom'
+import { describe, expect, test } from 'vitest'
+import { webWorld } from '../support/web-world.ts'
+import { liveWholeWorld } from '../support/whole-world.ts'
+
+describe('the first page', () => {
+  const { served } = webWorld('server', liveWholeWorld)
+
+  async function homeOf(options: { readonly people?: boolean } = {}) {
+    const { ask } = await served(options)
+    const { text } = await ask('/')
+    return { text, page: parseHTML(text).document }
+  }
+  const textsOf = (page: ReturnType<typeof parseHTML>['document'], selector: string) =>
+    [...page.querySelectorAll(selector)].map((one) => one.textContent?.replace(/\s+/g, ' ').trim())
+
+  test('has the map, each territory a link, hatched where no holder is known', async () => {
+    const { page, text } = await homeOf()
+    expect(page.querySelector('h1')?.textContent).toMatch(/ hold(s|s more than) .*: \d of \d territories$/)
+    const links = [...page.querySelectorAll('#home-map a')].map((one) => one.getAttribute('href'))
+    expect(links).toContain('/territories/Oak')
+    expect(new Set(links).size).toBe(links.length)
+    const fills = [...page.querySelectorAll('#home-map rect')].map((one) => one.getAttribute('fill'))
+    expect(fills.length).toBe(links.length)
+    expect(fills).toContain('url(#unknown)')
+    expect(text.length).toBeLessThan(300_000)
+  })
+
+  test('has the latest captures beside it, the newest first, with a chip for each guild', async () => {
+    const { page } = await homeOf()
+    const lines = textsOf(page, '#ticker li')
+    expect(lines.length).toBeGreaterThan(2)
+    expect(lines[0]).toMatch(/^\d+ Jun, \d\d:\d\d \S+ took /)
+    expect(page.querySelectorAll('#ticker .chip').length).toBeGreaterThanOrEqual(lines.length)
+  })
+
+  test('has four numbers with what they were before; what was not watched is hatched', async () => {
+    const { page } = await homeOf()
+    const numbers = textsOf(page, '.numbers li')
+    expect(numbers.length).toBe(4)
+    expect(numbers[0]).toMatch(/^\d+ captures in the /)
+    expect(numbers[1]).toMatch(/^1 player listed online/)
+    expect(numbers[2]).toMatch(/^2 worlds up/)
+    expect(numbers[3]).toMatch(/^\d+ changes? of the last patch, 1 Jun/)
+    for (const place of [1, 2])
+      expect(
+        page.querySelectorAll(`.numbers li:nth-child(${place}) .spark [fill="url(#unknown)"]`).length,
+      ).toBeGreaterThan(1)
+  })
+
+  test('has cards of moves, the last patch and the loot; those of players only where these are shown', async () => {
+    const { page } = await homeOf()
+    expect([...page.querySelectorAll('.card')].map((one) => one.id)).toEqual(['moves', 'patch', 'loot'])
+    expect(page.querySelectorAll('#patch li').length).toBeGreaterThan(0)
+    expect(page.querySelectorAll('#patch li').length).toBeLessThanOrEqual(3)
+    expect(textsOf(page, '#loot p')[0]).toMatch(/^The next is due in about \d+ days|^The next was due/)
+    const without = await homeOf({ people: false })
+    expect([...without.page.querySelectorAll('.card')].map((one) => one.id)).toEqual(['patch', 'loot'])
+    expect(without.text).not.toContain('/players/')
+  })
+})
+
+describe('the first page of an empty database', () => {
+  const { served } = webWorld('server', async () => undefined)
+
+  test('says what is missing, and what brings it', async () => {
+    const { ask } = await served()
+    const { status, text } = await ask('/')
+    const { document } = parseHTML(text)
+    expect([status, document.querySelector('h1')?.textContent]).toEqual([200, 'The map was not seen yet'])
+    expect(document.querySelector('main')?.textContent).toContain('wynnsync sync territories')
+    expect([...document.querySelectorAll('.numbers b')].map((one) => one.textContent)).toEqual(['?', '?', '?', '?'])
+  })
+})
