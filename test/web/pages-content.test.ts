@@ -80,7 +80,7 @@ describe.each(kindsOfPart)('what single pages show on the %s database', (kind) =
       ['Player4', '?'],
     ])
     expect(page.querySelectorAll('#wars .wide svg')).toHaveLength(1)
-    for (const figure of ['members', 'contribution', 'wars', 'moves'])
+    for (const figure of ['members-list', 'wars', 'moves'])
       expect([figure, page.querySelectorAll(`#${figure} td a[href^="/players/"]`).length > 0]).toEqual([figure, true])
     const member = [...page.querySelectorAll('#wars td a')].map((one) => one.getAttribute('href'))
     expect(member).toContain(`/players/${playerId(2)}`)
@@ -92,9 +92,55 @@ describe.each(kindsOfPart)('what single pages show on the %s database', (kind) =
     expect(ofMany.toString()).not.toMatch(/img src=x|Player[0-9]|\/players\//)
   })
 
+  test('what a guild won and lost, against whom and when, its members in one table that a link sorts, and the hours of a rival', async () => {
+    const path = `/guilds/${guildId('a')}`
+    const page = await pageOf(path)
+    expect([...page.querySelectorAll('section')].map(({ id }) => id)).toEqual([
+      'now',
+      'war',
+      'members',
+      'hours',
+      'history',
+    ])
+    expect([...page.querySelectorAll('.parts a')].map((one) => one.getAttribute('href'))).toEqual([
+      '#now',
+      '#war',
+      '#members',
+      '#hours',
+      '#history',
+    ])
+    expect(textOf(page, '#rivals h3')).toMatch(/^\d+ won and \d+ lost, /)
+    const rivals = rowsOf(page, 'rivals')
+    expect(rivals.map(([name]) => name)).toContain('Guild b')
+    const counted = rivals.reduce((sum, [, won, lost]) => sum + Number(won) + Number(lost), 0)
+    const hours = rowsOf(page, 'war-hours').reduce((sum, [, won, lost]) => sum + Number(won) + Number(lost), 0)
+    expect(hours).toBe(counted)
+    expect(page.querySelector('#standing progress')).not.toBeNull()
+    expect(textOf(page, '#standing code')).toContain(`--guild ${guildId('a')} `)
+    expect(page.querySelectorAll('#guild-map rect:not([fill-opacity])').length).toBe(2)
+    // Who hides is unknown and says why; so it stays under every order.
+    const hidden = rowsOf(page, 'members-list').find(([name]) => name === 'Player3')
+    expect([hidden?.[3], hidden?.[4]]).toEqual(['?', '?'])
+    expect(hidden?.at(-1)).not.toBe('')
+    const heading = page.querySelector('#members-list th a[href*="sort=name"]')?.getAttribute('href') ?? ''
+    const [byName, other] = [await pageOf(heading), await pageOf(heading.replace('sort=name', 'sort=-name'))]
+    const names = (of: Part) => rowsOf(of, 'members-list').map(([name]) => name)
+    expect(names(byName)).toEqual([...names(other)].reverse())
+    expect(names(byName).toSorted()).toEqual(names(page).toSorted())
+    const compared = await pageOf(`${path}?rival=${guildId('b')}`)
+    expect(textOf(compared, '#rival-hours h3')).toMatch(/^Guild b: /)
+  })
+
+  test('near names of a guild that is in no list where none is found', async () => {
+    const { ask } = await web.served()
+    const { status, text } = await ask('/guilds/Gild%20b')
+    expect([status, parseHTML(text).document.querySelector('li a')?.textContent]).toEqual([404, 'Guild b'])
+    expect((await ask(`/guilds/${guildId('a')}?rival=nowhere`)).status).toBe(404)
+  })
+
   test('what is known of a guild that is not in the latest list', async () => {
     const page = await pageOf(`/guilds/${guildId('b')}`)
-    expect(textOf(page, '#guild h3')).toBe('It is not in the latest list of guilds')
+    expect(textOf(page, '#not-listed h3')).toBe('It is not in the latest list of guilds')
     expect(page.toString()).not.toContain('No guild was synced')
     expect(textOf(page, '#guild-territories h3')).toMatch(/^It held 1 to 2 territories/)
   })

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { openServer } from '../../src/db/server/server.ts'
 import { findChromium } from '../support/chromium.ts'
 import { buildProgram, type Running, runProgram, startProgram } from '../support/cli.ts'
+import { guildId } from '../support/guild-answers.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
 import { openWorld } from '../support/world.ts'
@@ -105,6 +106,25 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
     await expect.poll(() => page.locator('#home-live').textContent()).toMatch(/^Live, as of /)
     await page.locator('#home-map rect[data-place=Oak]').click()
     await page.waitForURL('**/territories/Oak')
+    expect(complaints).toEqual([])
+  })
+
+  test('members of a guild are sorted by a click on a heading, and a rival is compared', async () => {
+    const { page, complaints } = await open(`/guilds/${guildId('a')}`)
+    const first = () => page.locator('#members-list tbody td').first().textContent()
+    await page.locator('#members-list th a', { hasText: 'Member' }).click()
+    await page.waitForURL('**?sort=name#members')
+    const byName = await first()
+    await page.locator('#members-list th a', { hasText: 'Member' }).click()
+    await page.waitForURL('**?sort=-name#members')
+    expect(await first()).not.toBe(byName)
+    await page.locator('#rivals a', { hasText: 'compare' }).first().click()
+    await page.waitForURL('**?rival=*')
+    expect(await page.locator('#rival-hours h3').textContent()).toMatch(/^Guild b: /)
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 900 })
+      expect([width, await overhang(page)]).toEqual([width, 0])
+    }
     expect(complaints).toEqual([])
   })
 

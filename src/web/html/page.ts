@@ -63,7 +63,7 @@ form { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 16px; align-items: 
 form label { display: flex; gap: 6px; align-items: center; font-size: 15px }
 #map-live { font-size: 13px; margin-top: 12px } #map-live p { color: var(--soft) } #map-live ol { margin: 4px 0 0; padding: 0; list-style: none; max-height: 200px; overflow: auto }
 @media screen and (max-width: 740px) { td time[data-local]::after { content: none } .health { margin-left: 0 } }
-@media print { #map-live, .top form, .site, .period, .health { display: none } time[data-local]::after { content: none } }
+@media print { #map-live, .top form, .site, .parts, .period, .health { display: none } time[data-local]::after { content: none } }
 code:target { outline: 2px solid var(--ink); outline-offset: 3px }
 body:has(.wide-page) { max-width: none; padding-top: 14px } body:has(.wide-page) h1 { font-size: 20px } body:has(.wide-page) h1 + .soft { display: none } body:has(.wide-page) .site { margin-bottom: 10px }
 .wide-page h2, .wide-page figcaption { display: none } .wide-page figure { margin-top: 12px }
@@ -99,6 +99,10 @@ body:has(.home-page) { max-width: 1440px } .home-page h2, .home-page figcaption 
 .card h3 { font-size: 16px; margin-bottom: 6px } .card ul { list-style: none; margin: 6px 0 0; padding: 0 } .card li { padding: 4px 0; border-top: 1px solid var(--rule) } .card li time { color: var(--soft) }
 @media screen and (max-width: 900px) { #ticker li:nth-child(n + 7) { display: none } .front { grid-template-columns: minmax(0, 1fr) } .numbers { grid-template-columns: repeat(2, minmax(0, 1fr)) } .numbers b { font-size: 24px } }
 @media screen and (max-width: 740px) { .places text { display: none } }
+th a { color: inherit; text-decoration: none } th a:hover { text-decoration: underline } th a[aria-current] { color: var(--ink) }
+.parts { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-top: 12px; font-size: 15px } .standing { display: grid; grid-template-columns: auto minmax(0, 1fr) minmax(0, 380px); gap: 10px 22px; align-items: start } .standing p { margin-bottom: 8px }
+.standing > div { grid-column: 2 } .standing > .places { grid-column: 3; grid-row: 1 } .guild-banner { width: 74px; border: 1px solid var(--rule) } .standing .places { max-height: 340px } progress { accent-color: var(--link); vertical-align: middle }
+@media screen and (max-width: 900px) { .standing { grid-template-columns: auto minmax(0, 1fr) } .standing > .places { grid-column: 1 / -1; grid-row: auto } .guild-banner { width: 52px } }
 del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
 `
 

@@ -1,12 +1,9 @@
 import { resolveName, UnknownName } from '../../analytics/asking/names.ts'
-import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
-import { guildChapter } from '../../analytics/report/guild/guild-chapter.ts'
-import { guildHoursFigure } from '../../analytics/report/guild/guild-hours.ts'
-import { guildTerritoriesFigure } from '../../analytics/report/guild/guild-territories.ts'
-import { count, number } from '../../analytics/report/words.ts'
-import { guildLink, link, searchForm } from '../html/links.ts'
+import { listFigure } from '../../analytics/report/drawing/figure.ts'
+import { count } from '../../analytics/report/words.ts'
+import { nearest } from '../../base/text/nearest.ts'
+import { guildLink, searchForm } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
-import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
 
 interface Guild {
@@ -20,7 +17,8 @@ interface Guild {
   readonly wars: number | null
 }
 
-const columns = 'guild_uuid::text as uuid, name, prefix, level, members, online, territories, wars'
+const columns = `guild_uuid::text as uuid, name, prefix, level, members, online, territories, wars,
+  xp_percent::double precision as xp, observed_at as observed`
 const most = 200
 
 /** Every guild that is listed or holds a territory, with what the map says it holds now; NULL where the map was never seen. */
@@ -71,46 +69,17 @@ export async function guildNamed({ sql, name, finders }: Pick<Visit, 'sql' | 'na
   const known = await resolveName(sql, { name: 'guild', type: 'uuid', value: name }, finders).catch(unlessUnknown)
   const holder = await holderNamed(sql, known?.value ?? name)
   const uuid = known?.value ?? holder?.uuid
-  const [guild] = await sql.query<Guild>(
+  const [guild] = await sql.query<Guild & { readonly xp: number | null; readonly observed: Date | null }>(
     `select ${columns} from analytics.guild where guild_uuid::text = lower($1 collate "C")`,
     [uuid ?? ''],
   )
   if (uuid === undefined || !(guild || holder || (await finders.keys.guild?.holders(sql, uuid))?.length))
     throw new Problem('not-found', {
       detail: `guild not found: ${name}`,
-      similar: await finders.keys.guild?.similar(sql, name),
+      similar: [...((await finders.keys.guild?.similar(sql, name)) ?? []), ...(await holdersLike(sql, name))],
     })
   return { uuid: uuid.toLowerCase(), guild, holder, name: guild?.name ?? holder?.name }
 }
-
-/** `/guilds/PREFIX`: one guild, by uuid, prefix or name. */
-export async function guildPage(visit: Visit): Promise<Page> {
-  const { sql, people } = visit
-  const { uuid, guild, holder, name } = await guildNamed(visit)
-  const path = `/guilds/${encodeURIComponent(guild?.prefix ?? uuid)}`
-  const shown = await shownPeriod(visit, { path, of: ['guilds', 'territories'], guild: uuid })
-  const frame = { ...shown.frame, playerCell }
-  const [chapter, former, [held, amount], overTime] = await Promise.all([
-    people ? guildChapter(sql, frame) : chapterOf('guild', 'The guild', await guildHoursFigure(sql, uuid, frame)),
-    namesFigure(visit, uuid),
-    heldFigure(visit, uuid),
-    guildTerritoriesFigure(sql, { uuid, name }, frame),
-  ])
-  return {
-    path,
-    control: shown.control,
-    feed: `/feeds/guilds/${uuid}.atom`,
-    title: guild
-      ? `${labelOf(guild)}: ${number(guild.members)} members, ${count(amount, 'territory', 'territories')}`
-      : `${holder ? labelOf(holder) : 'This guild'} is not in the latest list of guilds`,
-    lead: guild
-      ? `Level ${number(guild.level)}, ${number(guild.online)} online, ${number(guild.wars)} wars; ? is unknown.`
-      : 'What is known of a guild that is not listed, or not yet.',
-    chapters: [chapter, chapterOf('held', 'Territories', overTime, held), chapterOf('names', 'Names', former)],
-  }
-}
-
-const playerCell = (uuid: string, name: string) => link('players', uuid, name)
 
 /** A guild that is in no list may have held territories. */
 async function holderNamed(sql: Visit['sql'], name: string) {
@@ -122,36 +91,18 @@ async function holderNamed(sql: Visit['sql'], name: string) {
   return row
 }
 
+/** Guilds that hold or held territories, and may be in no list, whose names are written nearly like this. */
+async function holdersLike(sql: Visit['sql'], name: string): Promise<string[]> {
+  const rows = await sql.query<{ name: string }>(
+    `select distinct guild_name as name from analytics.territory_holder where guild_name is not null limit 5000`,
+  )
+  return nearest(
+    name,
+    rows.map((row) => row.name),
+  )
+}
+
 /** What was thrown, unless it says that the name is unknown. */
 function unlessUnknown(error: unknown): undefined {
   if (!(error instanceof UnknownName)) throw error
-}
-
-async function heldFigure({ sql }: Visit, uuid: string): Promise<readonly [Figure, number]> {
-  const rows = await sql.query<{ territory: string; since: Date | null }>(
-    `select territory, held_from as since from analytics.territory where guild_uuid::text = lower($1 collate "C") order by territory collate "C"`,
-    [uuid],
-  )
-  const title =
-    rows.length === 0 ? 'It holds no territory' : `It holds ${count(rows.length, 'territory', 'territories')}`
-  const table = {
-    columns: ['Territory', 'Since (UTC)'],
-    rows: rows.map(({ territory, since }) => [link('territories', territory), since]),
-  }
-  return [{ id: 'held-list', title, ...(rows.length > 0 && { table, isTableShown: true }) }, rows.length]
-}
-
-async function namesFigure({ sql, finders }: Visit, uuid: string): Promise<Figure> {
-  const names = (await finders.keys.guild?.holders(sql, uuid)) ?? []
-  const [latest] = names
-  if (!latest) return missing('names-list', 'No name is known', 'wynnsync sync guild-list')
-  return listFigure('names-list', `Known as ${labelOf(latest)}`, {
-    columns: ['Name', 'Prefix', 'From (UTC)', 'Until (UTC)'],
-    rows: names.map(({ name, prefix, since, until }) => [name, prefix, since, until ?? 'now']),
-  })
-}
-
-/** `Name [prefix]`, of which either may be unknown. */
-function labelOf({ name, prefix }: { readonly name: unknown; readonly prefix: unknown }): string {
-  return [name, prefix && `[${prefix}]`].filter(Boolean).join(' ')
 }

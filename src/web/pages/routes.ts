@@ -14,7 +14,8 @@ import { liveMap } from '../live/live-map.ts'
 import { type Card, type Pictures, picturePath } from '../pictures/pictures.ts'
 import { capturesPage } from './captures.ts'
 import { gainedPage } from './gained.ts'
-import { guildPage, guildsPage } from './guilds.ts'
+import { guildPage } from './guild.ts'
+import { guildsPage } from './guilds.ts'
 import { homePage } from './home.ts'
 import { itemPage, itemsPage } from './items.ts'
 import { mapPage } from './map.ts'
@@ -66,7 +67,12 @@ const pages: readonly {
   { path: '/territories', build: territoriesPage, parameters: periodParameters },
   { path: '/territories/:name', build: territoryPage, parameters: periodParameters },
   { path: '/guilds', build: guildsPage, parameters: ['q'] },
-  { path: '/guilds/:name', build: guildPage, namesPlayers: true, parameters: periodParameters },
+  {
+    path: '/guilds/:name',
+    build: guildPage,
+    namesPlayers: true,
+    parameters: ['sort', 'rival', ...periodParameters],
+  },
   { path: '/items', build: itemsPage, parameters: ['q', 'type', 'tier'] },
   { path: '/items/:name', build: itemPage },
   { path: '/players/:name', build: playerPage, namesPlayers: true, isPersonal: true, parameters: periodParameters },

@@ -9,7 +9,8 @@ export type Cell = string | number | boolean | Date | null | Markup
 
 /** The numbers behind a picture. */
 export interface Table {
-  readonly columns: readonly string[]
+  /** Headings; a link where the table can be sorted. */
+  readonly columns: readonly (Markup | string)[]
   readonly rows: readonly (readonly Cell[])[]
   /** What a reader should know of it, such as how many rows are left out. */
   readonly note?: string | undefined
@@ -28,9 +29,7 @@ const rowsOnPaper = 20
 
 /** A table that scrolls inside itself; numbers to the right, what is not known marked as such. */
 export function tableMarkup({ columns, rows, note }: Table): Markup {
-  const isNumeric = columns.map((_, index) =>
-    rows.every((row) => typeof row[index] === 'number' || row[index] === null || row[index] === ''),
-  )
+  const isNumeric = columns.map((_, index) => rows.every((row) => isNumber(row[index])))
   const kind = (index: number) => (isNumeric[index] ? 'n' : '')
   // A template for each of ten thousand cells would take three times as long.
   const line = (row: readonly Cell[]) =>
@@ -45,6 +44,13 @@ export function tableMarkup({ columns, rows, note }: Table): Markup {
 and <code>wynnsync report --tables</code> prints them.</p>`
       : ''
   }${note ? html`<p class="note">${note}</p>` : ''}`
+}
+
+/** A number, what stands for one, or a number as people say it, such as `35.5 T`. */
+function isNumber(cell: Cell | undefined): boolean {
+  return typeof cell === 'string'
+    ? /^$|^\?$|^[\d.,]+ [MBTQ]$|^[\d.,]+$/.test(cell)
+    : typeof cell === 'number' || cell === null
 }
 
 /** @throws Error for markup that is not ready */
