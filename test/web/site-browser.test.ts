@@ -238,6 +238,8 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
         '/guilds',
         '/status',
         '/runs',
+        '/abilities',
+        '/events',
         '/items',
         '/worlds',
         '/gained',

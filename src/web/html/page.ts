@@ -52,7 +52,7 @@ body { max-width: 1160px } h2 { margin-top: 34px } figure { margin-top: 20px }
 .health circle { fill: #2f9e5f } .late circle { fill: #e0a100 } .silent circle { fill: #d64545 } .health:hover { text-decoration: underline }
 .banner { margin: 0 0 16px; padding: 8px 12px; border: 1px solid #d64545; border-left-width: 6px; border-radius: 4px; font-size: 15px }
 .site { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-bottom: 22px; font-size: 15px }
-.site a { text-decoration: none } .site a:hover { text-decoration: underline }
+.site details { margin: 0 } .site summary { font-size: 15px; color: var(--link) } .site details[open] { flex-basis: 100% } .site a { white-space: nowrap } .site details a { display: inline-block; margin-right: 14px } .site a { text-decoration: none } .site a:hover { text-decoration: underline }
 .period { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; margin-top: 14px; font-size: 14px }
 .period > a { padding: 2px 10px; border: 1px solid var(--rule); border-radius: 99px; text-decoration: none }
 .period > a[aria-current] { background: var(--ink); color: var(--paper); border-color: var(--ink) }
@@ -101,7 +101,7 @@ body:has(.home-page) { max-width: 1440px } .home-page h2, .home-page figcaption 
 @media screen and (max-width: 740px) { .places text { display: none } }
 th a { color: inherit; text-decoration: none } th a:hover { text-decoration: underline } th a[aria-current] { color: var(--ink) }
 .parts { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-top: 12px; font-size: 15px } .standing { display: grid; grid-template-columns: auto minmax(0, 1fr) minmax(0, 380px); gap: 10px 22px; align-items: start } .standing p { margin-bottom: 8px }
-.standing > div { grid-column: 2 } .standing > .places { grid-column: 3; grid-row: 1 } .guild-banner { width: 74px; border: 1px solid var(--rule) } .standing .places { max-height: 340px } progress { accent-color: var(--link); vertical-align: middle }
+.standing > div { grid-column: 2 } .standing > .places { grid-column: 3; grid-row: 1 } .standing:not(:has(.guild-banner)) > div { grid-column: 1 / 3 } .guild-banner { width: 74px; border: 1px solid var(--rule) } .standing .places { max-height: 340px } progress { accent-color: var(--link); vertical-align: middle }
 @media screen and (max-width: 900px) { .standing { grid-template-columns: auto minmax(0, 1fr) } .standing > .places { grid-column: 1 / -1; grid-row: auto } .guild-banner { width: 52px } }
 del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
 `
@@ -147,6 +147,11 @@ const sections = [
   ],
 ] as const
 
+/** What is recorded beside these. */
+const moreSections = ['events', 'quests', 'raids', 'camps', 'nodes', 'abilities', 'aspects', 'seasons', 'runs'].map(
+  (name) => [`/${name}`, `${name[0]?.toUpperCase()}${name.slice(1)}`] as const,
+)
+
 /** Works without a script; with one, / goes to it. */
 function siteSearch(people: boolean): Markup {
   const what = `${people ? 'Player, guild' : 'Guild'}, item or territory`
@@ -189,7 +194,7 @@ ${
 <meta property="og:image:alt" content="${title}"><meta name="twitter:card" content="summary_large_image">`
 }`,
     body: html`<header><div class="top"><b><a href="/">wynnsync</a></b>${siteSearch(people)}${healthMarkup(health)}</div>
-<nav class="site" aria-label="Pages">${sections.map(section)}</nav>
+<nav class="site" aria-label="Pages">${sections.map(section)}<details${moreSections.some(([at]) => path === at) ? html` open` : ''}><summary>More</summary>${moreSections.map(section)}</details></nav>
 ${health.banner ? html`<p class="banner" role="status">${health.banner}</p>` : ''}
 <h1>${title}</h1><p class="soft">${lead}</p>${control ?? ''}</header>
 <main${layout ? html` class="${layout}-page"` : ''}>${chapters.map(chapterMarkup)}</main>

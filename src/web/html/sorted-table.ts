@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { Cell, Table } from '../../analytics/report/drawing/html-table.ts'
+import type { Cell, Markup, Table } from '../../analytics/report/drawing/html-table.ts'
 
 /** A column by whose values the rows can be sorted. */
 export interface Column<Row> {
@@ -13,22 +13,40 @@ export interface Column<Row> {
   readonly isFalling?: boolean
 }
 
-interface Sorting {
+interface Address {
   readonly path: string
   readonly query: URLSearchParams
-  /** The key of the column that is sorted by without one in the address. */
-  readonly usual: string
   /** The element that is shown after a click. */
   readonly anchor: string
+}
+
+interface SortedBy {
+  /** The key of the column that the rows are sorted by. */
+  readonly by: string | undefined
+  /** Whether it is the other way than usual. */
+  readonly isOther: boolean
+  readonly isFalling: boolean
+}
+
+/** A heading as a link that sorts by its column, or the other way where it does already. */
+export function sortLink(
+  { key, heading }: { readonly key: string; readonly heading: string },
+  { by, isOther, isFalling }: SortedBy,
+  { path, query, anchor }: Address,
+): Markup {
+  const others = [...query].filter(([name]) => name !== 'sort' && name !== 'page')
+  const isBy = key === by
+  const address = new URLSearchParams([...others, ['sort', isBy && !isOther ? `-${key}` : key]])
+  return html`<a href="${path}?${address}#${anchor}" rel="nofollow"${isBy ? html` aria-current="true"` : ''}>${heading}${isBy ? (isFalling ? ' ▼' : ' ▲') : ''}</a>`
 }
 
 /** A table whose headings are links that sort it; `-` before the key sorts the other way. What is not known comes last. */
 export function sortedTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { path, query, usual, anchor }: Sorting,
+  { usual, ...address }: Address & { readonly usual: string },
 ): Table {
-  const wanted = query.get('sort') ?? usual
+  const wanted = address.query.get('sort') ?? usual
   const isOther = wanted.startsWith('-')
   const by = columns.find(({ key }) => key === wanted.replace(/^-/, '')) ?? columns[0]
   const sign = (by?.isFalling ? -1 : 1) * (isOther ? -1 : 1)
@@ -40,15 +58,9 @@ export function sortedTable<Row>(
         return sign * (Number(a) - Number(b))
       })
     : rows
-  const heading = ({ key, heading }: Column<Row>) => {
-    const others = [...query].filter(([name]) => name !== 'sort')
-    const isBy = key === by?.key
-    const address = new URLSearchParams([...others, ['sort', isBy && !isOther ? `-${key}` : key]])
-    const arrow = isBy ? (sign > 0 ? ' ▲' : ' ▼') : ''
-    return html`<a href="${path}?${address}#${anchor}" rel="nofollow"${isBy ? html` aria-current="true"` : ''}>${heading}${arrow}</a>`
-  }
+  const sortedBy = { by: by?.key, isOther, isFalling: sign < 0 }
   return {
-    columns: columns.map(heading),
+    columns: columns.map((column) => sortLink(column, sortedBy, address)),
     rows: sorted.map((row) => columns.map(({ value, cell }) => (cell ? cell(row) : value(row)))),
   }
 }

@@ -21,6 +21,7 @@ import { itemPage, itemsPage } from './items.ts'
 import { mapPage } from './map.ts'
 import { patchesPage, patchPage } from './patches.ts'
 import { playerPage } from './players.ts'
+import { listedKinds, listPage, questsPage } from './recorded.ts'
 import { runPage, runsPage } from './runs.ts'
 import { searchPage } from './search.ts'
 import { statusPage } from './status.ts'
@@ -80,6 +81,8 @@ const pages: readonly {
   { path: '/patches/:name', build: patchPage },
   { path: '/worlds', build: worldsPage, parameters: periodParameters },
   { path: '/pools', build: poolsPage },
+  ...listedKinds.map((kind) => ({ path: kind.path, build: listPage(kind), parameters: ['q', 'sort', 'page'] })),
+  { path: '/quests', build: questsPage },
   { path: '/leaderboards', build: leaderboardsPage },
   { path: '/leaderboards/:name', build: leaderboardPage, namesPlayers: true, isPersonal: true },
 ]
