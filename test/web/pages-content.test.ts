@@ -131,6 +131,20 @@ describe.each(kindsOfPart)('what single pages show on the %s database', (kind) =
     expect(textOf(compared, '#rival-hours h3')).toMatch(/^Guild b: /)
   })
 
+  test('items by an identification in words, sorted by its value, and by a heading', async () => {
+    const found = await pageOf('/items?stat=raw%20strength')
+    expect(rowsOf(found, 'list').map(([name, ...cells]) => [name, cells.at(-1)])).toEqual([[hostile.item, '6']])
+    expect([...found.querySelectorAll('#list th')].at(-1)?.textContent).toBe('raw strength')
+    const names = async (query: string) => rowsOf(await pageOf(`/items?${query}`), 'list').map(([name]) => name)
+    const all = await names('')
+    expect(all.length).toBeGreaterThan(2)
+    expect(await names('sort=-name')).toEqual(all.toReversed())
+    expect(await names('page=2')).toEqual([])
+    expect(await names('least=9999')).toEqual([])
+    const item = await pageOf('/items/bow')
+    expect(rowsOf(item, 'fields').map(([what]) => what)).toContain('raw strength')
+  })
+
   test('near names of a guild that is in no list where none is found', async () => {
     const { ask } = await web.served()
     const { status, text } = await ask('/guilds/Gild%20b')

@@ -64,7 +64,7 @@ form label { display: flex; gap: 6px; align-items: center; font-size: 15px }
 #map-live { font-size: 13px; margin-top: 12px } #map-live p { color: var(--soft) } #map-live ol { margin: 4px 0 0; padding: 0; list-style: none; max-height: 200px; overflow: auto }
 @media screen and (max-width: 740px) { td time[data-local]::after { content: none } .health { margin-left: 0 } }
 @media print { #map-live, .top form, .site, .parts, .period, .health { display: none } time[data-local]::after { content: none } }
-code:target { outline: 2px solid var(--ink); outline-offset: 3px }
+form[role=search] input { max-width: 11em } .top form[role=search] input { max-width: none } code:target { outline: 2px solid var(--ink); outline-offset: 3px }
 body:has(.wide-page) { max-width: none; padding-top: 14px } body:has(.wide-page) h1 { font-size: 20px } body:has(.wide-page) h1 + .soft { display: none } body:has(.wide-page) .site { margin-bottom: 10px }
 .wide-page h2, .wide-page figcaption { display: none } .wide-page figure { margin-top: 12px }
 .wide-page .map-body { grid-template-columns: minmax(0, 1fr) 300px; gap: 10px 20px } .map-side { max-height: 78vh; overflow: auto }

@@ -76,7 +76,7 @@ export async function guildNamed({ sql, name, finders }: Pick<Visit, 'sql' | 'na
   if (uuid === undefined || !(guild || holder || (await finders.keys.guild?.holders(sql, uuid))?.length))
     throw new Problem('not-found', {
       detail: `guild not found: ${name}`,
-      similar: [...((await finders.keys.guild?.similar(sql, name)) ?? []), ...(await holdersLike(sql, name))],
+      similar: await guildsLike({ sql, finders }, name),
     })
   return { uuid: uuid.toLowerCase(), guild, holder, name: guild?.name ?? holder?.name }
 }
@@ -91,15 +91,18 @@ async function holderNamed(sql: Visit['sql'], name: string) {
   return row
 }
 
-/** Guilds that hold or held territories, and may be in no list, whose names are written nearly like this. */
-async function holdersLike(sql: Visit['sql'], name: string): Promise<string[]> {
+/** Guilds whose names are written nearly like this: of lists, and those that only hold or held territories. */
+async function guildsLike({ sql, finders }: Pick<Visit, 'sql' | 'finders'>, name: string): Promise<string[]> {
+  const listed = (await finders.keys.guild?.similar(sql, name)) ?? []
   const rows = await sql.query<{ name: string }>(
     `select distinct guild_name as name from analytics.territory_holder where guild_name is not null limit 5000`,
   )
-  return nearest(
+  const holders = nearest(
     name,
     rows.map((row) => row.name),
   )
+  const isListed = (holder: string) => listed.some((one) => one === holder || one.startsWith(`${holder} [`))
+  return [...listed, ...holders.filter((holder) => !isListed(holder))]
 }
 
 /** What was thrown, unless it says that the name is unknown. */

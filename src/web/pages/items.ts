@@ -1,10 +1,11 @@
 import { html } from 'hono/html'
 import { type Figure, listFigure } from '../../analytics/report/drawing/figure.ts'
 import type { Cell } from '../../analytics/report/drawing/html-table.ts'
-import { count, moment } from '../../analytics/report/words.ts'
+import { apiWords, count, levelText, moment, number } from '../../analytics/report/words.ts'
 import { nearest } from '../../base/text/nearest.ts'
 import { link, searchForm } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { sortLink } from '../html/sorted-table.ts'
 import { Problem } from '../http/problems.ts'
 import { type Revision, readRevisions, revisionFigure } from './revisions.ts'
 
@@ -20,49 +21,106 @@ interface Item {
 const columns = `internal_name as id, coalesce(display_name, internal_name) as name, type, sub_type as kind, tier, level`
 const most = 200
 
-/** `/items?q=&type=&tier=`: items by name, type and tier. */
+/** What the list is narrowed by, with its name for readers. */
+const filters = [
+  ['q', 'Name'],
+  ['type', 'Type'],
+  ['tier', 'Tier'],
+  ['class', 'Class'],
+  ['least', 'Level from'],
+  ['most', 'to'],
+  ['stat', 'Identification'],
+] as const
+
+export const itemParameters: readonly string[] = [...filters.map(([name]) => name), 'sort', 'page']
+
+/** What the list can be sorted by: a column of the statement, and its heading. */
+const headings = [
+  ['name', 'Item'],
+  ['type', 'Type'],
+  ['kind', 'Kind'],
+  ['tier', 'Tier'],
+  ['level', 'Level'],
+  ['class', 'Class'],
+  ['value', 'Identification'],
+] as const
+
+/** `/items?q=&type=&tier=&class=&least=&most=&stat=`: items by name, type, tier, class, level and identification, sorted by a heading. */
 export async function itemsPage({ sql, query }: Visit): Promise<Page> {
-  const [text = '', type = '', tier = ''] = ['q', 'type', 'tier'].map((one) => query.get(one) ?? '')
-  const found = await sql.query<Item>(
-    `select ${columns} from analytics.item
-      where ($1 = '' or strpos(lower(coalesce(display_name, internal_name) collate "C"), lower($1 collate "C")) > 0
-                     or strpos(lower(internal_name collate "C"), lower($1 collate "C")) > 0)
-        and ($2 = '' or lower($2 collate "C") in (lower(type collate "C"), lower(sub_type collate "C")))
-        and ($3 = '' or lower(tier collate "C") = lower($3 collate "C"))
-      order by coalesce(display_name, internal_name) collate "C", internal_name collate "C" limit $4`,
-    [text, type, tier, most + 1],
+  const [text = '', type = '', tier = '', wanted = '', least = '', highest = '', stat = ''] = filters.map(
+    ([name]) => query.get(name) ?? '',
   )
-  const amount = found.length > most ? `More than ${most} items` : count(found.length, 'item')
-  const filters = new URLSearchParams(Object.entries({ q: text, type, tier }).filter(([, value]) => value !== ''))
+  const level = (given: string) => (/^\d{1,4}$/.test(given) ? Number(given) : null)
+  const sort = query.get('sort') ?? ''
+  const isOther = sort.startsWith('-')
+  const by = headings.find(([name]) => name === sort.replace(/^-/, ''))?.[0] ?? 'name'
+  const isFalling = (by === 'value' || by === 'level') !== isOther
+  const page = Math.max(1, Math.min(1000, Math.floor(Number(query.get('page'))) || 1))
+  const found = await sql.query<
+    Item & { readonly class: string | null; readonly value: number | null; readonly total: number }
+  >(
+    `select listed.*, count(*) over ()::int as total
+       from (select ${columns}, class_requirement as class, roll.value from analytics.item
+              left join lateral (select max(one.raw)::double precision as value from analytics.item_identification one
+                                  where $7 <> '' and one.internal_name = item.internal_name
+                                    and lower(one.identification collate "C") = replace(lower($7 collate "C"), ' ', '')) roll on true
+             where ($1 = '' or strpos(lower(coalesce(display_name, internal_name) collate "C"), lower($1 collate "C")) > 0
+                            or strpos(lower(internal_name collate "C"), lower($1 collate "C")) > 0)
+               and ($2 = '' or lower($2 collate "C") in (lower(type collate "C"), lower(sub_type collate "C")))
+               and ($3 = '' or lower(tier collate "C") = lower($3 collate "C"))
+               and ($4 = '' or lower(class_requirement collate "C") = lower($4 collate "C"))
+               and ($5::int is null or level >= $5) and ($6::int is null or level <= $6)
+               and ($7 = '' or roll.value is not null)) listed
+      order by listed.${by} ${isFalling ? 'desc' : 'asc'} nulls last, listed.name collate "C", listed.id collate "C" limit ${most} offset $8`,
+    [text, type, tier, wanted, level(least), level(highest), stat, (page - 1) * most],
+  )
+  const total = found[0]?.total ?? 0
+  const given = new URLSearchParams([...query].filter(([name]) => name !== 'sort' && name !== 'page'))
+  const to = (place: number, said: string) =>
+    html`<a href="/items?${new URLSearchParams([...[...query].filter(([name]) => name !== 'page'), ['page', String(place)]])}">${said}</a> `
+  const shown = headings.filter(([name]) => name !== 'value' || stat !== '')
+  const first = (page - 1) * most
   return {
-    path: filters.size > 0 ? `/items?${filters}` : '/items',
-    title: `${amount}${text === '' ? '' : ` like ${text}`}`,
-    lead: 'Items by name, by type (weapon, bow, helmet, ingredient) and by tier.',
-    control: searchForm(
-      '/items',
-      [
-        ['q', 'Name'],
-        ['type', 'Type'],
-        ['tier', 'Tier'],
-      ],
-      query,
-    ),
+    path: given.size > 0 ? `/items?${given}` : '/items',
+    title: `${count(total, 'item')}${text === '' ? '' : ` like ${text}`}`,
+    lead: 'Items by name, type (weapon, bow, helmet, ingredient), tier, class, level and identification (walk speed).',
+    control: html`${searchForm('/items', filters, query)}<p class="at">${page > 1 ? to(page - 1, 'Before') : ''}${total > page * most ? to(page + 1, 'Next') : ''}</p>`,
     chapters: [
       chapterOf(
         'items',
         'Items',
-        listFigure('list', found.length > most ? `The first ${most}` : amount, {
-          columns: ['Item', 'Type', 'Kind', 'Tier', 'Level'],
-          rows: found
-            .slice(0, most)
-            .map(({ id, name, type, kind, tier, level }) => [
-              ...[link('items', id, name), type ?? '', kind ?? '', tier ?? '', level ?? ''],
+        listFigure(
+          'list',
+          total > most
+            ? `${number(first + 1)} to ${number(first + found.length)} of ${number(total)}`
+            : count(total, 'item'),
+          {
+            columns: shown.map(([key, heading]) =>
+              sortLink(
+                { key, heading: key === 'value' ? apiWords(stat) : heading },
+                { by, isOther, isFalling },
+                { path: '/items', query, anchor: 'list' },
+              ),
+            ),
+            rows: found.map((item): Cell[] => [
+              ...[
+                link('items', item.id, item.name),
+                wordsOf(item.type),
+                wordsOf(item.kind),
+                wordsOf(item.tier),
+                item.level ?? '',
+                item.class ?? '',
+              ],
+              ...(stat === '' ? [] : [item.value]),
             ]),
-        }),
+          },
+        ),
       ),
     ],
   }
 }
+
+const wordsOf = (name: string | null) => (name === null ? '' : levelText(name))
 
 /** The item that the path names by its internal or display name, with its revisions. @throws Problem when there is none */
 export async function itemNamed({ sql, name }: Pick<Visit, 'sql' | 'name'>) {
@@ -150,7 +208,7 @@ async function itemFigure(sql: Visit['sql'], { id, name }: Item): Promise<Figure
     [id],
   )
   const identified = rolls.map(({ what, base, least, most }): Cell[] => [
-    ...[what, base, least === most ? '' : `${least ?? '?'} to ${most ?? '?'}`],
+    ...[apiWords(what), base, least === most ? '' : `${least ?? '?'} to ${most ?? '?'}`],
   ])
   return {
     id: 'fields',

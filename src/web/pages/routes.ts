@@ -17,7 +17,7 @@ import { gainedPage } from './gained.ts'
 import { guildPage } from './guild.ts'
 import { guildsPage } from './guilds.ts'
 import { homePage } from './home.ts'
-import { itemPage, itemsPage } from './items.ts'
+import { itemPage, itemParameters, itemsPage } from './items.ts'
 import { mapPage } from './map.ts'
 import { patchesPage, patchPage } from './patches.ts'
 import { playerPage } from './players.ts'
@@ -74,7 +74,7 @@ const pages: readonly {
     namesPlayers: true,
     parameters: ['sort', 'rival', ...periodParameters],
   },
-  { path: '/items', build: itemsPage, parameters: ['q', 'type', 'tier'] },
+  { path: '/items', build: itemsPage, parameters: itemParameters },
   { path: '/items/:name', build: itemPage },
   { path: '/players/:name', build: playerPage, namesPlayers: true, isPersonal: true, parameters: periodParameters },
   { path: '/patches', build: patchesPage },
