@@ -178,6 +178,21 @@ describe.each(kindsOfPart)('on the %s database', (kind) => {
       expect(await refusal(`top_gained('guild', 'warz', '2026-06-01', '2026-06-02', 5)`)).toMatch(/^22023 no counter/)
     })
 
+    test('says of the first how they were found: one that began again between two instants may be missing', async () => {
+      for (const letter of ['b', 'c', 'e'] as const)
+        for (const [nth, at] of times('10:00', 7).entries())
+          await syncGuild(world, guildBody(letter, { 1: { rank: 'owner' } }, { wars: 20 * nth }), at)
+      const top = async (n: number) =>
+        await world.db.values(`select place, gained, found_by from analytics.top_gained('guild', 'wars', $1, $2, $3)`, [
+          instant('09:59'),
+          instant('12:00'),
+          n,
+        ])
+      // All of the four are worked out, or the first three alone.
+      expect(await top(1)).toEqual([[1, 120, 'instants']])
+      expect(await top(10)).toEqual([...Array(3).fill([1, 120, 'all']), [4, 5, 'all']])
+    })
+
     test('was the first to reach a number after the last response that shows less', async () => {
       await syncGuild(world, guildBody('b', { 1: { rank: 'owner' } }, { wars: 30 }), '15:10')
       await syncGuild(world, guildBody('c', { 1: { rank: 'owner' } }, { wars: 5 }), '15:10')

@@ -10,8 +10,10 @@ import type { Member } from './membership-changes.ts'
  * - What lies below what the counter reached since it began, or is not wholly believed, is "clamped".
  * - What is gained at an answer is by how much its believed value exceeds all before it since the counter began. It counts for the
  *   interval in which the answer lies, that at its end included and that at its beginning not: what that one shows was made before.
+ *   It is never more than the difference of two answers: what was taken back of a rise is in no later one.
  * - Where answers are further apart around a border, or where a member came or went, than is usual, or what a member had when
- *   the interval began is not known, only what answers after the first one within show counts: "at_least".
+ *   the interval began is not known, only what answers after the first one within show counts: "at_least". Of what fell and came
+ *   back it is not known whether it dipped or began again: what is so either way counts.
  */
 
 interface Answered {
@@ -25,6 +27,9 @@ interface Gain {
   /** Of the first answer of a spell: what it shows, all of which was made since joining. */
   readonly whole: number | null
   readonly quality: 'exact' | 'clamped' | 'reset'
+  /** What came together since the first one, where all that was lower than before is a dip: at the end of an interval, and at its beginning. */
+  readonly lowest: number
+  readonly highest: number
 }
 
 interface Spell {
@@ -69,8 +74,9 @@ export function contributionIn(answers: readonly Answered[], sinceJoining = true
         const isWhole = isSure ? isNew(spell) : sinceJoining && spell.joined >= begin
         const since = isSure || isWhole ? begin : (first.after ?? Number.POSITIVE_INFINITY)
         const within = spell.gains.filter(({ at }) => at > since && at <= end)
+        if (!isSure) return [{ gained: leastOf(spell, since, end, isWhole), quality: 'at_least' }]
         return [
-          { gained: 0, quality: isSure ? 'exact' : 'at_least' },
+          { gained: 0, quality: 'exact' },
           ...within.map(({ gained, whole, quality }) => ({ gained: isWhole ? (whole ?? gained) : gained, quality })),
         ]
       })
@@ -85,6 +91,17 @@ export function contributionIn(answers: readonly Answered[], sinceJoining = true
     }
     return found
   }
+}
+
+function leastOf({ gains }: Spell, since: number, end: number, isWhole: boolean): number {
+  const before = isWhole ? (gains[0]?.whole ?? 0) : 0
+  const rises = gains.reduce(
+    (sum, { at, gained, whole }) => sum + (at > since && at <= end ? (isWhole ? (whole ?? gained) : gained) : 0),
+    0,
+  )
+  const [base, last] = [gains.findLast(({ at }) => at <= since), gains.findLast(({ at }) => at <= Math.max(since, end))]
+  const [begun, ended] = [base ? base.highest + before : 0, last ? last.lowest + before : 0]
+  return Math.max(0, Math.min(rises, ended - begun))
 }
 
 /** Where a spell begins or ends within an interval, after its first answer. */
@@ -147,7 +164,7 @@ function gainsOf(values: readonly { at: number; value: number }[]): Gain[] {
   let level: number | null = null
   let highest: number | null = null
   let last: number | null = null
-  return values.flatMap(({ at, value }, nth): Gain[] => {
+  const rows = values.flatMap(({ at, value }, nth) => {
     // A sample is a change; what stays says nothing new.
     if (value === last) return []
     const later = values.slice(nth + 1).map((one) => one.value)
@@ -157,13 +174,27 @@ function gainsOf(values: readonly { at: number; value: number }[]): Gain[] {
     const taken: number | null = highest
     const doubts = taken === null ? [] : later.filter((one) => one >= taken && one < value)
     const believed = Math.min(value, ...doubts)
-    const gained = level === null ? 0 : Math.max(0, believed - level)
+    const gained = level === null || last === null ? 0 : Math.max(0, Math.min(believed - level, value - last))
     // Not all of the rise is counted, or more than it.
     const isClamped = believed < value || (last !== null && gained !== value - last)
     level = Math.max(level ?? believed, believed)
     highest = Math.max(highest ?? value, value)
     last = value
     const whole = nth === 0 ? believed : null
-    return [{ at, gained, whole, quality: isReset ? 'reset' : isClamped ? 'clamped' : 'exact' }]
+    const quality = isReset ? ('reset' as const) : isClamped ? ('clamped' as const) : ('exact' as const)
+    return [{ at, value, gained, whole, quality }]
+  })
+  let [together, start, most] = [0, 0, 0]
+  const reached = rows.map((row, nth) => {
+    together += row.gained
+    if (nth === 0 || row.quality === 'reset') [start, most] = [together - row.value, row.value]
+    most = Math.max(most, row.value)
+    return { ...row, lowest: start + most, isDip: row.value < most }
+  })
+  return reached.map(({ value: _, isDip: __, ...row }, nth) => {
+    const next = reached.findIndex((one, place) => place > nth && one.quality === 'reset')
+    const own = reached.slice(nth, next < 0 ? undefined : next)
+    // In a dip it may have risen: by what comes after it.
+    return { ...row, highest: own.find(({ isDip }) => !isDip)?.lowest ?? row.lowest }
   })
 }

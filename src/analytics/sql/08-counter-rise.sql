@@ -1,6 +1,6 @@
 -- What each sample of a counter adds to the ones before it, robust to all that counters do besides rising.
-create or replace function analytics.counter_rises(times timestamptz[], numbers double precision[], highest_before double precision, is_whole boolean)
-returns table (observed_at timestamptz, gained double precision, quality text)
+create or replace function analytics.counter_steps(times timestamptz[], numbers double precision[], highest_before double precision, is_whole boolean)
+returns table (observed_at timestamptz, gained double precision, quality text, together double precision, lowest double precision, highest double precision)
 language sql immutable parallel safe
 begin atomic
   with history as materialized (
@@ -33,24 +33,36 @@ begin atomic
       from segment
       left join doubted on doubted.observed_at = segment.observed_at
   )
-  -- One that never fell rose by the difference of two samples.
-  select history.observed_at,
-         history.value - coalesce(history.previous, case when is_whole then 0 else history.value end), 'exact'
-    from history where not (select uneven.is_so from uneven)
+  select one.observed_at, one.gained, one.quality, one.together, one.together, one.together
+    from (select even.observed_at, even.gained, 'exact' as quality, sum(even.gained) over (order by even.observed_at) as together
+            -- One that never fell rose by the difference of two samples.
+            from (select history.observed_at,
+                         history.value - coalesce(history.previous, case when is_whole then 0 else history.value end) as gained
+                    from history where not (select uneven.is_so from uneven)) even) one
    union all
-  select risen.observed_at, risen.gained,
-         case when risen.previous > risen.coming then 'reset'
-              when risen.gained <> risen.value - risen.previous or risen.level < risen.value then 'clamped'
-              else 'exact' end
-    from (select bounded.*,
-                 greatest(0, bounded.level - coalesce(
-                   max(bounded.level) over (partition by bounded.number order by bounded.observed_at rows between unbounded preceding and 1 preceding),
-                   -- The first of all: all of it was made since the counter began, where that is known.
-                   case when is_whole and bounded.number = 0 then 0 else bounded.level end)) as gained
-            from bounded) risen;
+  select counted.observed_at, counted.gained,
+         case when counted.previous > counted.coming then 'reset'
+              when counted.gained <> counted.value - counted.previous or counted.level < counted.value then 'clamped'
+              else 'exact' end,
+         counted.together, counted.lowest,
+         -- In a dip: by what comes after it, because it may have risen in the dip.
+         coalesce(min(counted.lowest) filter (where not counted.is_dip) over (partition by counted.number order by counted.observed_at desc), counted.lowest)
+    from (select reached.*,
+                 first_value(reached.together) over own + max(reached.value) over own - first_value(reached.value) over own as lowest,
+                 reached.value < max(reached.value) over own as is_dip
+            from (select risen.*, sum(risen.gained) over (order by risen.observed_at) as together
+            from (select bounded.*,
+                         -- What a rise lost that was taken back is in no later one: none is more than the difference of two samples.
+                         least(case when bounded.previous is not null then greatest(0, bounded.value - bounded.previous) end,
+                               greatest(0, bounded.level - coalesce(
+                                 max(bounded.level) over (partition by bounded.number order by bounded.observed_at rows between unbounded preceding and 1 preceding),
+                                 -- The first of all: all of it was made since the counter began, where that is known.
+                                 case when is_whole and bounded.number = 0 then 0 else bounded.level end))) as gained
+                    from bounded) risen) reached
+          window own as (partition by reached.number order by reached.observed_at)) counted;
 end;
-comment on function analytics.counter_rises(timestamptz[], double precision[], double precision, boolean) is
-'By how much each sample of a counter is above the ones before it, each rise once. quality: clamped (a dip or a jump that came back), reset (it began again), else exact. Arguments: times of the samples, in order; their numbers; highest_before, the highest number before them; is_whole: the counter began at 0.';
+comment on function analytics.counter_steps(timestamptz[], double precision[], double precision, boolean) is
+'By how much each sample of a counter is above the ones before it, each rise once. quality: clamped (a dip or a jump that came back), reset (it began again), else exact. together: all rises until then; lowest and highest: the same at least and at most, where all that was lower than before is a dip. So from one sample to another it rose by at least the difference of together, and that of lowest and highest, whichever is less. Arguments: times of the samples, in order; their numbers; highest_before, the highest number before them; is_whole: the counter began at 0.';
 
 -- What counters of members rose by, robust to all that counters do besides rising.
 create or replace function analytics.member_rise(guild uuid, counter text, from_time timestamptz, to_time timestamptz, is_since_joining boolean, player uuid)
@@ -241,16 +253,21 @@ begin atomic
       join uneven on uneven.player_uuid = again.player_uuid and uneven.joined is not distinct from again.joined
      where not exists (select from base where base.player_uuid = again.player_uuid and base.joined is not distinct from again.joined)
   ), rise as (
-    select series.player_uuid, series.joined, risen.gained, risen.quality,
-           risen.observed_at > series.since and risen.observed_at <= to_time as is_inside
+    select series.player_uuid, series.joined, risen.observed_at, risen.gained, risen.quality, risen.lowest, risen.highest,
+           risen.observed_at <= series.since as is_before, risen.observed_at > series.since and risen.observed_at <= to_time as is_inside
       from (select known.player_uuid, known.joined, known.is_whole, known.since, max(known.highest_before) as highest_before,
                    array_agg(known.observed_at order by known.observed_at) as times, array_agg(known.value order by known.observed_at) as numbers
               from known group by known.player_uuid, known.joined, known.is_whole, known.since) series
-     cross join lateral analytics.counter_rises(series.times, series.numbers, series.highest_before, series.is_whole) risen
+     cross join lateral analytics.counter_steps(series.times, series.numbers, series.highest_before, series.is_whole) risen
   ), risen as (
     -- Of counters that fell, the most that they can have risen by is not known.
     select stay.player_uuid, stay.joined,
-           case when count(rise.gained) > 0 then coalesce(sum(rise.gained) filter (where rise.is_inside), 0) end as gained, null::double precision as at_most,
+           case when count(rise.gained) = 0 then null
+                when bool_and(stay.is_sure) then coalesce(sum(rise.gained) filter (where rise.is_inside), 0)
+                else greatest(0, least(coalesce(sum(rise.gained) filter (where rise.is_inside), 0),
+                                       (array_agg(rise.lowest order by rise.observed_at desc) filter (where rise.is_before or rise.is_inside))[1]
+                                       - coalesce((array_agg(rise.highest order by rise.observed_at desc) filter (where rise.is_before))[1], 0)))
+                end as gained, null::double precision as at_most,
            case when bool_or(rise.is_inside and rise.quality = 'reset') then 'reset'
                 when bool_or(rise.is_inside and rise.quality = 'clamped') then 'clamped' else 'exact' end as quality
       from uneven stay

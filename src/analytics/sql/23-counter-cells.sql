@@ -68,19 +68,23 @@ begin atomic
               from series where series.value is not null order by series.observed_at) one
   ), reached as materialized (
     -- What came together until each number: of a counter that never fell, and of one that goes up and down, that is the number.
-    select known.times, known.numbers, coalesce(counted.gained, known.numbers) as gained, counted.resets, counted.clamped
+    select known.times, known.numbers, coalesce(counted.gained, known.numbers) as gained,
+           coalesce(counted.lowest, known.numbers) as lowest, coalesce(counted.highest, known.numbers) as highest, counted.resets, counted.clamped
       from known
       left join lateral (
-        select array_agg(one.gained order by one.observed_at) as gained, array_agg(one.resets order by one.observed_at) as resets,
+        select array_agg(one.together order by one.observed_at) as gained, array_agg(one.lowest order by one.observed_at) as lowest,
+               array_agg(one.highest order by one.observed_at) as highest,
+               array_agg(one.resets order by one.observed_at) as resets,
                array_agg(one.clamped order by one.observed_at) as clamped
-          from (select risen.observed_at, sum(risen.gained) over in_time as gained,
+          from (select risen.observed_at, risen.together, risen.lowest, risen.highest,
                        count(*) filter (where risen.quality = 'reset') over in_time as resets,
                        count(*) filter (where risen.quality = 'clamped') over in_time as clamped
-                  from analytics.counter_rises(known.times, known.numbers, null, false) risen
+                  from analytics.counter_steps(known.times, known.numbers, null, false) risen
                  where known.is_uneven
                 window in_time as (order by risen.observed_at)) one) counted on true
   ), total as materialized (
     select moment.at, reached.numbers[place.nth] as value, reached.gained[greatest(place.nth, 1)] as gained,
+           reached.lowest[greatest(place.nth, 1)] as lowest, reached.highest[greatest(place.nth, 1)] as highest,
            coalesce(reached.resets[place.nth], 0) as resets, coalesce(reached.clamped[place.nth], 0) as clamped
       from (select border.at from border union select border.before_at from border where border.before_at is not null
              union select border.after_at from border where border.after_at is not null) moment
@@ -96,7 +100,9 @@ begin atomic
     select cell.nth, begun.after_at <= cell.ends as is_shown, begun.is_watched and ended.is_watched and cell.begins <= cell.ends as is_sure, about.is_level,
            case when begun.is_watched then at_begin.value end as value,
            at_end.gained - at_begin.gained as shown, at_end.resets - at_begin.resets as resets, at_end.clamped - at_begin.clamped as clamped,
-           case when begun.after_at <= cell.ends then at_end.gained - within.gained end as inside,
+           case when begun.after_at <= cell.ends then
+             -- Whether it dipped or began again is not known: by what is so either way.
+             greatest(0, least(at_end.gained - within.gained, at_end.lowest - within.highest)) end as inside,
            case when begun.before_at >= period.begins and ended.after_at <= period.ends
                      and around.resets + around.clamped = before.resets + before.clamped then around.gained - before.gained end as most,
            unsent.at as unsent
@@ -196,3 +202,6 @@ begin atomic
 end;
 comment on function analytics.counter_cells(text, uuid, uuid, text, timestamptz[], timestamptz[]) is
 'What analytics.counter_risen says of each cell [begins, ends), with the coverage of each. Arguments: kind, such as guild; owner, the guild or player; part, the character; counter; begins and ends of the cells.';
+
+-- That of former versions returned less.
+drop function if exists analytics.counter_rises(timestamptz[], double precision[], double precision, boolean);

@@ -1,7 +1,7 @@
 -- Of all of a kind, how much a counter can have risen, by what it was at some instants: a few index entries for each, however many samples there
 -- are. About 10,000 numbers are looked up, two for each where there are more of a kind.
-create or replace function analytics.counter_most(kind text, counter text, from_time timestamptz, to_time timestamptz)
-returns table (owner uuid, part uuid, most double precision)
+create or replace function analytics.counter_likely(kind text, counter text, from_time timestamptz, to_time timestamptz)
+returns table (owner uuid, part uuid, most double precision, fell boolean)
 language plpgsql stable parallel safe set jit = off as $$
 declare
   source record;
@@ -48,16 +48,22 @@ begin
     -- One that fell began again, as far as is known.
     select run.owner, run.part,
            coalesce(sum(run.value - case when run.value < run.previous and not $4 then 0
-                                         else coalesce(run.previous, case when run.joined is not null then 0 end) end), 0)
+                                         else coalesce(run.previous, case when run.joined is not null then 0 end) end), 0),
+           coalesce(bool_or(run.value < run.previous), false) and not $4 %4$s
       from (select number.*, lag(number.value) over (partition by number.owner, number.part, number.joined order by number.observed_at) as previous
               from number) run
      where run.observed_at > $2
      group by run.owner, run.part',
-    source.entities, source.samples, source.stay) using counter, from_time, to_time, analytics.is_level_only(kind, counter);
+    source.entities, source.samples, source.stay,
+    -- Where counters of members fell is materialized, except for the last hours.
+    case when kind = 'member' then 'or exists (select from game.member_counter_dip dip
+                                                where dip.guild_uuid = run.owner and dip.counter = $1 and dip.player_uuid = run.part
+                                                  and dip.fell_at > $2 and dip.hour <= $3)' else '' end)
+    using counter, from_time, to_time, analytics.is_level_only(kind, counter);
 end
 $$;
-comment on function analytics.counter_most(text, text, timestamptz, timestamptz) is
-'Of all of a kind whose counter changed in (from_time, to_time] how much it can have risen, by what it was at some instants: what it lost and gained again between two of them is not counted. Arguments: kind, such as guild; counter; from_time; to_time.';
+comment on function analytics.counter_likely(text, text, timestamptz, timestamptz) is
+'Of all of a kind whose counter changed in (from_time, to_time] how much it can have risen, by what it was at some instants: what it lost and gained again between two of them is not counted; and whether it fell, as far as that is known. Arguments: kind, such as guild; counter; from_time; to_time.';
 
 -- From the first number on until one is high enough.
 create or replace function analytics.counter_first(kind text, counter text, value double precision)

@@ -957,6 +957,7 @@ interface TopGainedColumns {
   readonly coverage: number
   /** The most that it can be, where that can be known. */
   readonly at_most: number
+  readonly found_by: string
 }
 export type TopGainedArguments = Given<Arguments, 'kind' | 'counter', 'from_time' | 'to_time' | 'n', TopGainedColumns>
 export type TopGainedRow = Row<TopGainedColumns>
@@ -1474,7 +1475,7 @@ export interface Questions {
   readonly news: AskAny<NewsArguments, NewsRow>
   /** How much a counter of one guild, player or character rose in [from_time, to_time). quality: exact (responses as close as usual lie around both borders; a rise is dated by the response that shows it); at_least (they do not: only what is certainly within counts, and at_most is the most it can be, where that can be known); clamped (the counter dipped or jumped and came back within a week: not counted twice); reset (it fell for good: counted anew from there); unknown (no response in that time shows it, or it is hidden or was not sent; gained is NULL). Of a number that goes up and down, such as online, it is the difference, which may be negative. coverage: the share of the time in which responses lie as close as usual, as far as the ledger reaches. Arguments: kind, such as guild; counter, as in analytics.counter; entity_name, a uuid or name, of members guild/player, of leaderboards a guild or player, of characters and professions player/character with the uuid, nickname or class of the character; from_time; to_time. */
   readonly gained: Ask<GainedArguments, GainedRow>
-  /** Who gained most of a counter in [from_time, to_time), by what is certain: quality, coverage and at_most as in analytics.gained. Where responses lie far apart, another one with less can have gained more. They are found among the 4 n + 40 who can have gained most by what they had at up to thirty instants of that time; a counter that began again from 0 and rose above what it was between two of these may be missed. Arguments: kind, such as guild; counter, as in analytics.counter; from_time; to_time; n, how many (10 when left out, 1000 at most). */
+  /** Who gained most of a counter in [from_time, to_time), by what is certain: quality, coverage and at_most as in analytics.gained. Where responses lie far apart, another one with less can have gained more. found_by: all (all whose counter changed are compared), or instants (the first of them by what each had at up to thirty instants of that time: one that began again and rose above what it was between two of these may be missing). Arguments: kind, such as guild; counter, as in analytics.counter; from_time; to_time; n, how many (10 when left out, 1000 at most). */
   readonly topGained: Ask<TopGainedArguments, TopGainedRow>
   /** How a counter of one guild, player or character developed: what it was when each step of [from_time, to_time) began (NULL where no response lies close before), and how much it rose in it, as analytics.gained says it. Arguments: kind, such as guild; counter, as in analytics.counter; entity, a uuid or name, of members guild/player, of leaderboards a guild or player, of characters and professions player/character; from_time; to_time; step, of at least a minute. */
   readonly timeline: Ask<TimelineArguments, TimelineRow>

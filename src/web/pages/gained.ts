@@ -31,6 +31,7 @@ interface Gain {
   readonly gained: number | null
   readonly most: number | null
   readonly quality: string
+  readonly found_by: string
 }
 
 /** So many gainers are listed. */
@@ -52,7 +53,7 @@ export async function gainedPage(visit: Visit): Promise<Page> {
   const { kind, counter } = chosen
   const { frame, control } = await shownPeriod(visit, { path: '/gained', of: kinds[kind]?.of ?? [] })
   const gains = await sql.query<Gain>(
-    `select place, entity, name, gained, at_most as most, quality from analytics.top_gained($1, $2, $3, $4, ${MOST})
+    `select place, entity, name, gained, at_most as most, quality, found_by from analytics.top_gained($1, $2, $3, $4, ${MOST})
       order by place, name collate "C"`,
     [kind, counter, frame.from, frame.to],
   )
@@ -128,7 +129,11 @@ function gainsFigure({ kind, counter, unit }: Counter, gains: readonly Gain[]): 
   return {
     id: 'gains',
     title: `${count(known.length, kind === 'guild' ? 'guild' : 'player')} gained some`,
-    lead: 'What is certain. With “at least”, responses do not show all of the period; hidden numbers are unknown, not zero.',
+    lead: `What is certain. With “at least”, responses do not show all of the period; hidden numbers are unknown, not zero.${
+      known[0]?.found_by === 'all'
+        ? ''
+        : ' Those who may be first were found at a few instants: one whose counter began again in between may be missing.'
+    }`,
     picture: barsOf(kind, known.slice(0, 15)),
     table: {
       columns: [
