@@ -52,6 +52,87 @@ test.each([1, 2])('territories count for a guild as far as the map knows who hel
   expect(unknown).toBeGreaterThan(10)
 })
 
+test.each([1, 2, 3])('every question about the map knows the same of each instant (seed %i)', async (seed) => {
+  const random = seededRandom(seed)
+  const minute = 60_000
+  await expectEvery(world.db, { resource: 'territories', everySeconds: 600, setBy: 'sync', at: new Date(0) })
+  const since = instantOf('00:00')
+  const held = new Map(names.map((name) => [name, { letter: 'a' as string | null, since }]))
+  const responses: number[] = []
+  const end = instantOf('03 00:00')
+  for (let at = instantOf('02:00'); at < end; ) {
+    const last = responses.at(-1) ?? since
+    for (const name of names)
+      if (random() < 0.2) {
+        const letter = (['a', 'b', 'c', null] as const)[Math.floor(4 * random())] ?? null
+        held.set(name, { letter, since: at - Math.floor((random() * (at - last)) / minute) * minute })
+      }
+    const shown = [...held].map(([name, one]) => {
+      const fields = {
+        treasury: random() < 0.5 ? 'LOW' : 'HIGH',
+        defences: 'LOW',
+        resources: [{ type: 'ORE', generation: 60, stored: 1, limit: 100 }],
+      }
+      return [name, place(one.letter, one.letter === null ? null : timeOf(new Date(one.since)), fields)]
+    })
+    await world.sync(territories, Object.fromEntries(shown), timeOf(new Date(at)))
+    responses.push(at)
+    at += random() < 0.2 ? Math.ceil(random() * 40) * 10 * minute : 10 * minute
+  }
+  let [lost, known] = [0, 0]
+  for (let round = 0; round < 80; round++) {
+    const moment = instantOf('02:00') + Math.floor(random() * (end - instantOf('02:00')))
+    const [last = 0, next = Number.POSITIVE_INFINITY] = [
+      responses.findLast((one) => one <= moment),
+      responses.find((one) => one > moment),
+    ]
+    // The last response speaks until the next one is due; a gap is one of three that did not come.
+    const isGap = next - last > 35 * minute && moment >= last + 10 * minute
+    const at = new Date(moment)
+    const map = await world.db.query<{ territory: string; guild_uuid: string | null; reason: string | null }>(
+      'select territory, guild_uuid, reason from analytics.map_at($1)',
+      [at],
+    )
+    expect(map).toHaveLength(names.length)
+    for (const { territory, guild_uuid: guild, reason } of map) {
+      const own = await world.db.values('select guild_uuid, reason from analytics.territory_owner_at($1, $2)', [
+        territory,
+        at,
+      ])
+      expect([at, territory, own]).toEqual([at, territory, guild === null && reason === null ? [] : [[guild, reason]]])
+      if (!isGap) expect([at, territory, reason]).toEqual([at, territory, null])
+      const [stored] = await world.db.values(
+        `select stored, reason from analytics.territory_storage($1, $2, $2::timestamptz + interval '1 minute', interval '1 minute')`,
+        [territory, at],
+      )
+      expect([at, territory, stored]).toEqual([at, territory, isGap ? [null, 'not observed'] : [1, null]])
+      const [standing] = await world.db.query<{ confirmed_until: Date }>(
+        `select confirmed_until from analytics.territory_standing($1, $2, $2::timestamptz + interval '1 microsecond')`,
+        [territory, at],
+      )
+      // What is shown after a gap again was so throughout.
+      expect(standing?.confirmed_until.getTime()).toBeGreaterThanOrEqual(last)
+    }
+    const counts = await world.db.values(
+      `select guild_uuid, territories, at_most, reason
+         from analytics.guild_territory_count($1, $1::timestamptz + interval '1 minute', make_interval(secs => $2))`,
+      [at, round % 2 === 0 ? 60 : 7 * 3600],
+    )
+    const unknown = map.filter(({ reason }) => reason !== null).length
+    const guilds = [...new Set(map.flatMap(({ guild_uuid: guild }) => (guild === null ? [] : [guild])))]
+    const expected: unknown[][] = guilds.map((guild) => {
+      const own = map.filter((one) => one.guild_uuid === guild).length
+      return [guild, own, own + unknown, null]
+    })
+    if (unknown > 0) expected.push([null, unknown, unknown, 'not observed'])
+    const inOrder = (rows: readonly unknown[][]) => rows.map((row) => JSON.stringify(row)).sort()
+    expect([at, inOrder(counts)]).toEqual([at, inOrder(expected)])
+    lost += unknown
+    known += isGap ? names.length - unknown : 0
+  }
+  expect([lost > 10, known > 10]).toEqual([true, true])
+})
+
 test('what a territory stores and how it stands is unknown where nobody watched', async () => {
   await expectEvery(world.db, { resource: 'territories', everySeconds: 3600, setBy: 'sync', at: new Date(0) })
   const oak = (stored: number, treasury: string) =>

@@ -61,8 +61,10 @@ describe.each(kindsOfLongTests)('questions about territories on the %s database'
       await world.rows(
         `select guild_name, held_from, held_until, confirmed_until, reason from analytics.territory_owner_at('${name}', ${at(when)})`,
       )
-    expect(await owner('Oak', '11:00')).toEqual([['Guild a', '10:50', '12:30', '11:00', null]])
-    for (const when of ['11:01', '12:29:59'])
+    // The response of 11:00 speaks until the next one was due.
+    for (const when of ['11:00', '11:09:59'])
+      expect(await owner('Oak', when)).toEqual([['Guild a', '10:50', '12:30', '11:00', null]])
+    for (const when of ['11:10', '12:29:59'])
       expect(await owner('Oak', when)).toEqual([[null, null, null, '11:00', 'not observed']])
     expect(await owner('Oak', '12:30')).toEqual([['Guild b', '12:30', null, '13:10', null]])
     expect(await owner('Ash', '12:00')).toEqual([['Guild a', '10:20', null, '13:10', null]])

@@ -32,24 +32,27 @@ begin atomic
      cross join lateral (select * from game.territory_hold one
                           where one.territory = place.territory and one.valid_from <= from_time
                           order by one.valid_from desc limit 1) standing
-     where (select way.is_short from way) and standing.guild_uuid is not null and standing.valid_until > from_time
+     where (select way.is_short from way) and standing.valid_until > from_time
      union all
     select later.guild_uuid, later.guild_name, later.valid_from, later.valid_until
       from holder
       join game.territory_hold later
         on later.guild_uuid = holder.guild_uuid and later.valid_from > from_time and later.valid_from < to_time
+     union all
+    -- Without a holder, as long as that is known.
+    select null, null, free.valid_from, free.valid_until
+      from game.territory_hold free
+     where (select way.is_short from way) and free.guild_uuid is null and free.valid_from > from_time and free.valid_from < to_time
   ), lasting as (
     -- From the first step that is not before its beginning to the last one before its end, and to the last one at which it is known.
     select held.guild_uuid, held.guild_name, width_bucket(held.valid_from, instants.all_over) + 1 as first,
            width_bucket(held.valid_until, instants.all_over) as last,
-           width_bucket(coalesce(least(held.valid_until,
-                                       gap.begins[width_bucket(least(held.valid_until - interval '1 microsecond', timestamptz '9999-12-31Z'),
-                                                               gap.ends) + 1]), held.valid_until), instants.all_over) as known
+           width_bucket(least(held.valid_until, analytics.territory_unknown_from(held.valid_until, gap.begins, gap.ends)), instants.all_over) as known
       from held cross join instants cross join gap
     offset 0
   ), counted as (
     select generate_series(lasting.first, lasting.known) as nth, lasting.guild_uuid, lasting.guild_name
-      from lasting where lasting.first <= lasting.known
+      from lasting where lasting.first <= lasting.known and lasting.guild_uuid is not null
      union all
     select generate_series(greatest(lasting.first, lasting.known + 1), lasting.last), null, null
       from lasting where lasting.known < lasting.last and lasting.first <= lasting.last
@@ -59,12 +62,11 @@ begin atomic
      cross join gap
      cross join analytics.territory_held place
      cross join lateral (select one.*,
-                                coalesce(moment.at < gap.begins[width_bucket(least(one.valid_until - interval '1 microsecond',
-                                                                                   timestamptz '9999-12-31Z'), gap.ends) + 1], true) as is_known
+                                coalesce(moment.at < analytics.territory_unknown_from(one.valid_until, gap.begins, gap.ends), true) as is_known
                            from game.territory_hold one
                           where one.territory = place.territory and one.valid_from <= moment.at
                           order by one.valid_from desc limit 1) hold
-     where not (select way.is_short from way) and moment.at < hold.valid_until and hold.guild_uuid is not null
+     where not (select way.is_short from way) and moment.at < hold.valid_until and (hold.guild_uuid is not null or not hold.is_known)
   ), summed as materialized (
     select counted.nth, counted.guild_uuid, count(*)::int as territories,
            min(counted.guild_name) as name, max(counted.guild_name) as other, count(counted.guild_name) as named
@@ -87,4 +89,4 @@ begin atomic
    order by 1, 4 desc, 3;
 end;
 comment on function analytics.guild_territory_count(timestamptz, timestamptz, interval) is
-'How many territories each guild held at every step of [from_time, to_time) that is not after now. Where no response came for long, some places may have had another holder than before: they count for no guild, are counted in a row of their own with the reason not observed, and make at_most larger than territories.';
+'How many territories each guild held at every step of [from_time, to_time) that is not after now. Where no response came for long, some places may have had another holder than before, or one at all: they count for no guild, are counted in a row of their own with the reason not observed, and make at_most larger than territories.';

@@ -1405,7 +1405,7 @@ export interface Questions {
   readonly captureMatrix: AskAny<CaptureMatrixArguments, CaptureMatrixRow>
   /** Every territory known at an instant and who held it; guild columns are NULL where it had no owner, and, with the reason not observed, where no response came for long and the next one showed something else, or none has come. Argument: at, the instant (now when left out). */
   readonly mapAt: AskAny<MapAtArguments, MapAtRow>
-  /** How many territories each guild held at every step of [from_time, to_time) that is not after now. Where no response came for long, some places may have had another holder than before: they count for no guild, are counted in a row of their own with the reason not observed, and make at_most larger than territories. */
+  /** How many territories each guild held at every step of [from_time, to_time) that is not after now. Where no response came for long, some places may have had another holder than before, or one at all: they count for no guild, are counted in a row of their own with the reason not observed, and make at_most larger than territories. */
   readonly guildTerritoryCount: Ask<GuildTerritoryCountArguments, GuildTerritoryCountRow>
   /** The rating that guilds reported in a season, and how much of it is explained by what they held and fought as far as responses show: hours that each territory was held times what the season gives for an hour, and wars times what it gives for a war. As of the last response about the guild, or the end of the season. coverage: the share (0..1) of the season until then for which the map was watched; reason: why a number is NULL, or too small. Argument: season, its number. */
   readonly seasonRating: Ask<SeasonRatingArguments, SeasonRatingRow>
