@@ -66,7 +66,7 @@ begin atomic
                 else (select min(one.observed_at) from sync.observation one
                        where one.resource = counter_border.resource and one.key = counter_border.key
                          and one.status in ('ok', 'unchanged', 'partial') and one.observed_at >= lacking.ends) end as after_at,
-           lacked.begins is null and shown.after_at is null as is_last
+           lacked.begins is null and shown.after_at is null as is_last, lacked.begins is not null as is_lacking
       from shown
       left join lateral (select lower(span) as begins from unnest(unsent) as span where span @> shown.before_at) lacked on true
       left join lateral (select upper(span) as ends from unnest(unsent) as span where span @> shown.after_at) lacking on true
@@ -74,14 +74,22 @@ begin atomic
     select coalesce(max(one.fine_since), '-infinity') as until from sync.tier one where one.sample_table = counter_border.sample_table
   )
   select sent.before_at,
-         -- Of older days the last value is left: it is as of the last response of the day.
+         -- Of older days the last value is left: it is as of the last response of the day. Where that one lacks the counter, nothing may be left.
          case when sent.after_at >= thinned.until then sent.after_at
-              else (select max(one.observed_at) from sync.observation one
+              else (select one.observed_at from sync.observation one
                      where one.resource = counter_border.resource and one.key = counter_border.key
                        and one.status in ('ok', 'unchanged', 'partial') and one.observed_at >= sent.after_at
-                       and one.observed_at < date_trunc('day', sent.after_at, 'UTC') + interval '24 hours') end,
+                       and coalesce(not unsent @> one.observed_at, true)
+                       and (one.observed_at >= thinned.until
+                            or not exists (select from sync.observation later
+                                            where later.resource = counter_border.resource and later.key = counter_border.key
+                                              and later.status in ('ok', 'unchanged', 'partial') and later.observed_at > one.observed_at
+                                              and later.observed_at < date_trunc('day', one.observed_at, 'UTC') + interval '24 hours'))
+                     order by one.observed_at limit 1) end,
          coalesce(case when counter_border.at < thinned.until
                        then counter_border.at = date_trunc('day', counter_border.at, 'UTC') else true end
+                  -- Of a day whose last responses lack it, the number before them is not left.
+                  and not (sent.is_lacking and sent.before_at < thinned.until)
                   and (sent.is_last or sent.after_at is not null)
                   -- Numbers, because before version 17 an interval cannot be infinite.
                   and extract(epoch from coalesce(sent.after_at, least(counter_border.at, now()))) - extract(epoch from sent.before_at)
