@@ -61,6 +61,7 @@ export const topics: readonly Topic[] = [
   { number: '23', title: 'How did a counter develop?', names: ['timeline'] },
   { number: '24', title: 'Which day was the best; who was first to?', names: ['best', 'first_to'] },
   { number: '25', title: 'What counters are there?', names: ['counter'] },
+  { number: '26', title: 'What are the records of the map?', names: ['territory_record'] },
   { number: '27', title: 'Where does an item drop; what is in a set?', names: ['item_drop_place', 'item_set'] },
   {
     number: '28',

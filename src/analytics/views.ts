@@ -398,6 +398,30 @@ export const counter = analytics
   })
   .existing()
 
+/** Records of the map, by what responses show and the clock of the game says; of equal ones the first. Two captures of a place between two responses show as one, and what happened in gaps is in no record. quality: exact (no response was missing of that time), at_least (some were, or the game did not say when it was captured). */
+export const territoryRecord = analytics
+  .view('territory_record', {
+    /** most captures in a day (UTC, by one guild), longest confirmed hold, largest empire (territories at one instant) or most contested place. */
+    record: text('record'),
+    /** The territory; NULL where the record is of a guild alone. */
+    territory: text('territory'),
+    /** The guild; NULL where the record is of a territory alone. */
+    guildUuid: uuid('guild_uuid'),
+    /** Name of that guild then. */
+    guildName: text('guild_name'),
+    /** How much is certain: captures, seconds held, territories, captures. */
+    value: doublePrecision('value'),
+    /** When it began: the day, the hold, the size, the first capture. */
+    fromTime: timestamp('from_time', { withTimezone: true }),
+    /** Until when: the end of the day, the last response that showed the hold, the next change of the size, the last capture. */
+    toTime: timestamp('to_time', { withTimezone: true }),
+    /** exact or at_least. */
+    quality: text('quality'),
+    /** The most it can be, of that day, hold or instant; NULL where that is not known. */
+    atMost: doublePrecision('at_most'),
+  })
+  .existing()
+
 /** Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. */
 export const itemDropPlace = analytics
   .view('item_drop_place', {

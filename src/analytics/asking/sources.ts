@@ -6,7 +6,7 @@ import type { Argument, Question } from '../questions.ts'
 const sources: Readonly<Record<string, readonly string[]>> = {
   ...byResources(['territories'], 'territory_owner_at territory_hold territory_capture capture_matrix map_at'),
   ...byResources(['territories'], 'guild_territory_count territory_economy territory'),
-  ...byResources(['territories'], 'territory_storage territory_standing'),
+  ...byResources(['territories'], 'territory_storage territory_standing territory_record'),
   ...byResources(['territories', 'guilds', 'seasons'], 'season_rating'),
   ...byResources(['guilds'], 'member_activity member_contribution member_counter member_retention membership_event'),
   ...byResources(['guilds'], 'guild_online_heatmap guild_member'),

@@ -48,6 +48,7 @@ export const questionNames = {
   best: 'best',
   firstTo: 'first_to',
   counter: 'counter',
+  territoryRecord: 'territory_record',
   itemDropPlace: 'item_drop_place',
   itemSet: 'item_set',
   gatheringNear: 'gathering_near',
@@ -1031,6 +1032,29 @@ interface CounterColumns {
 export type CounterArguments = Filters<CounterColumns>
 export type CounterRow = Row<CounterColumns>
 
+interface TerritoryRecordColumns {
+  /** most captures in a day (UTC, by one guild), longest confirmed hold, largest empire (territories at one instant) or most contested place. */
+  readonly record: string
+  /** The territory; NULL where the record is of a guild alone. */
+  readonly territory: string
+  /** The guild; NULL where the record is of a territory alone. */
+  readonly guild_uuid: string
+  /** Name of that guild then. */
+  readonly guild_name: string
+  /** How much is certain: captures, seconds held, territories, captures. */
+  readonly value: number
+  /** When it began: the day, the hold, the size, the first capture. */
+  readonly from_time: Instant
+  /** Until when: the end of the day, the last response that showed the hold, the next change of the size, the last capture. */
+  readonly to_time: Instant
+  /** exact or at_least. */
+  readonly quality: string
+  /** The most it can be, of that day, hold or instant; NULL where that is not known. */
+  readonly at_most: number
+}
+export type TerritoryRecordArguments = Filters<TerritoryRecordColumns>
+export type TerritoryRecordRow = Row<TerritoryRecordColumns>
+
 interface ItemDropPlaceColumns {
   /** The item. */
   readonly internal_name: string
@@ -1485,6 +1509,8 @@ export interface Questions {
   readonly firstTo: Ask<FirstToArguments, FirstToRow>
   /** Every number over time that can be asked for gains: by analytics.gained, top_gained, timeline, best and first_to. Of counters that are named by the API, those that the guilds and players that changed last have. */
   readonly counter: AskAny<CounterArguments, CounterRow>
+  /** Records of the map, by what responses show and the clock of the game says; of equal ones the first. Two captures of a place between two responses show as one, and what happened in gaps is in no record. quality: exact (no response was missing of that time), at_least (some were, or the game did not say when it was captured). */
+  readonly territoryRecord: AskAny<TerritoryRecordArguments, TerritoryRecordRow>
   /** Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. */
   readonly itemDropPlace: AskAny<ItemDropPlaceArguments, ItemDropPlaceRow>
   /** The items of each set, as of the latest response, with what wearing several of them adds. */
