@@ -55,6 +55,13 @@ describe.each(bothKinds)('questions on the %s database', (kind) => {
     }
   })
 
+  test('refuse more than the first 1,000, and name the argument', async () => {
+    const { db } = lived.world
+    const n = (value: string) => boundArguments(db, { name: 'top_gained' }, [{ name: 'n', type: 'integer', value }])
+    await expect(n('1001')).rejects.toMatchObject({ message: 'n must be 1000 at most, got 1001', argument: 'n' })
+    expect(await n('1000')).toHaveLength(1)
+  })
+
   test('refuse more than 20,000 steps of what was observed, and say what to give', async () => {
     const { json } = await served()
     const { db } = lived.world

@@ -5,8 +5,8 @@ import { sqlState } from '../../db/sql-errors.ts'
 import type { Argument, Question } from '../questions.ts'
 import { unreadable, WrongArgument } from './readable.ts'
 
-/** What one question may cost: steps of a period, arguments, and characters of each. */
-export const bounds = { cells: 20_000, arguments: 100, characters: 16_384 } as const
+/** What one question may cost: steps of a period, the first n of a list, arguments, and characters of each. */
+export const bounds = { cells: 20_000, first: 1000, arguments: 100, characters: 16_384 } as const
 
 /** The step of questions that go through a period by steps of their own. */
 export const ownSteps: Readonly<Record<string, string>> = {
@@ -17,7 +17,8 @@ export const ownSteps: Readonly<Record<string, string>> = {
  * The same arguments, and a period of very many steps cut to what was observed of it. Read API, MCP and `query` check here what they
  * were given, before it costs anything.
  * @throws WrongArgument for one that Postgres cannot read or that is too long, a period that ends before it begins, a step of less
- * than a minute, an instant after now, a counter or entity that there is not, and a period of more than 20,000 steps
+ * than a minute, an instant after now, more than the first 1,000, a counter or entity that there is not, and a period of more than
+ * 20,000 steps
  */
 export async function boundArguments(
   sql: Sql,
@@ -27,6 +28,8 @@ export async function boundArguments(
   await checkValues(sql, args)
   const at = args.find(({ name, value }) => name === 'at' && isEndless(value))
   if (at) throw new WrongArgument(`at must be ${INSTANT}, got ${at.value}`, 'at')
+  const many = args.find(({ name, type, value }) => name === 'n' && type === 'integer' && Number(value) > bounds.first)
+  if (many) throw new WrongArgument(`n must be ${bounds.first} at most, got ${many.value}`, many.name)
   await refuseAfterNow(sql, args)
   await refuseUncounted(sql, args)
   const [from, to, step] = ['from_time', 'to_time', 'step'].map((name) => args.find((one) => one.name === name))
