@@ -33,7 +33,7 @@ export async function homePage(visit: Visit): Promise<Page> {
     path: '/',
     feed: '/feeds/captures.atom',
     title: places.length > 0 ? placesTitle(places) : 'The map was not seen yet',
-    lead: `${captured.said}, ${players.said} on ${worlds.said}.`,
+    lead: `${captured.said}, ${players.said}${worlds.said}.`,
     layout: 'home',
     chapters: [
       { id: 'now', heading: 'Now', figures: [await mapFigure(visit, places)] },
@@ -120,7 +120,7 @@ async function onlineNumbers({ sql, now }: Visit): Promise<[Shown, Shown]> {
   const unknown = { value: '?', href: '/worlds', bars: [], barsLabel: 'Nothing is known' }
   const nothing: [Shown, Shown] = [
     { ...unknown, label: 'players online', said: 'players online unknown' },
-    { ...unknown, label: 'worlds', said: 'no world' },
+    { ...unknown, label: 'worlds', said: '' },
   ]
   if (!seen) return nothing
   const [row] = await sql.query<{ listed: number | null; worlds: number; hidden: number | null }>(
@@ -153,7 +153,7 @@ async function onlineNumbers({ sql, now }: Visit): Promise<[Shown, Shown]> {
       ...bars,
       value: number(worlds),
       label: `${worlds === 1 ? 'world' : 'worlds'} up${when}`,
-      said: `${count(worlds, 'world')}${when}`,
+      said: ` on ${count(worlds, 'world')}${when}`,
       bars: hours.map(({ up }) => up),
     },
   ]
