@@ -1,9 +1,45 @@
 import { type CallOptions, isPathValue } from '../api/call.ts'
 import type { Api } from '../api/client.ts'
 import type { ApiResponse } from '../api/response.ts'
+import { fieldsOf } from '../api/schemas/form/unknown.ts'
+import { itemVocabulary } from '../api/schemas/items.ts'
 import { RetryableError } from '../base/errors.ts'
-import type { ExtractOptions } from '../sync/declare/resource.ts'
+import type { ExtractOptions, FileResponse } from '../sync/declare/resource.ts'
 import { severalAnswers } from './record.ts'
+
+/** The names of classes, as files are called after them. */
+const classNames = itemVocabulary.classRequirement
+
+/**
+ * Tells which requests a file responds to: that of one class, which its content or name says, or those of all classes, as fields of
+ * one object.
+ * @param forms what each request responds, by its path without the class
+ * @param classOf the class that a body itself names; absent: it names none
+ */
+export function filesOfClasses(
+  forms: Readonly<Record<string, (body: unknown) => boolean>>,
+  classOf: (body: unknown) => string | undefined = () => undefined,
+) {
+  return (body: unknown, path: string): readonly FileResponse[] => {
+    for (const [target, isForm] of Object.entries(forms)) {
+      const name = isForm(body) ? (classOf(body) ?? classIn(path)) : undefined
+      if (name !== undefined) return [{ target: target + name }]
+      const fields = fieldsOf(body)
+      if (fields.length > 0 && fields.every(([field, part]) => /^[a-z]+$/.test(field) && isForm(part)))
+        return fields.map(([field]) => ({ target: target + field, field }))
+    }
+    return []
+  }
+}
+
+/** The class in the name of a file, or else of a folder that it is in. */
+function classIn(path: string): string | undefined {
+  for (const name of path.toLowerCase().split('/').reverse()) {
+    const found = classNames.filter((one) => name.split(/[^a-z]+/).includes(one))
+    if (found.length === 1) return found[0]
+  }
+  return undefined
+}
 
 /** A wrong list must not become thousands of requests. */
 const mostClasses = 20

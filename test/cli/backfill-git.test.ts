@@ -181,7 +181,7 @@ describe('responses that somebody kept in git', () => {
       [repository, ['--map', 'none/*.json=items'], /no commit of .* has a file that matches none\/\*\.json/],
       [repository, ['--map', 'map.json'], /--map must look like --map 'glob=resource'/],
       [repository, ['--map', 'map.json=teritories'], /territories/],
-      [repository, ['--map', 'map.json=ability-trees'], /several requests for one response/],
+      [repository, ['--map', 'map.json=item-metadata'], /several requests for one response/],
       [repository, [], /--from-git needs --map/],
       [repository, [...maps, '--limit', '3'], /it takes --map, --detect, --yes/],
     ] as const

@@ -30,6 +30,7 @@ export const slow: readonly string[] = [
   'api/wrong-limits.test.ts',
   'bench/year.test.ts',
   'cli/backfill-git.test.ts',
+  'cli/git-layouts.test.ts',
   'cli/backfill-kill.test.ts',
   'cli/demo.test.ts',
   'cli/held-folder.test.ts',

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib'
 
 /** Recorded responses of the real API live beside the repository, never in it. */
 const dataFolder = fileURLToPath(new URL('../../../shared/data/', import.meta.url))
-const folderNames = ['recordings', 'recordings-2025', 'recordings-2026'] as const
+const folderNames = ['recordings', 'recordings-2025', 'recordings-2026', 'recordings-abilities'] as const
 
 /** A folder of recorded responses, or undefined when it is absent; writes that once per call. */
 export function recordedFolder(name: (typeof folderNames)[number]): string | undefined {

@@ -1,7 +1,11 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { resources } from '../../src/resources/index.ts'
 import { detectResponses } from '../../src/sync/backfill/git-detect.ts'
 import { gitRepository } from '../support/git-repository.ts'
+import { temporaryFolder } from '../support/postgres.ts'
 import { instantOf, item } from '../support/world.ts'
 
 type Files = Readonly<Record<string, unknown>>
@@ -13,6 +17,8 @@ const repository = (...commits: Files[]) =>
       files: Object.fromEntries(Object.entries(files).map(([path, body]) => [path, JSON.stringify(body)])),
     })),
   )
+const textsOf = (files: Files) =>
+  Object.fromEntries(Object.entries(files).map(([path, body]) => [path, JSON.stringify(body)]))
 const uuid = (nth: number) => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`
 
 /** What is detected, as `glob=resource` of what the command has; and the rest. */
@@ -201,5 +207,69 @@ describe('files of a git history', () => {
     ])
     expect([steps.at(-1), notRead]).toEqual([['files', 13, 13], 0])
     expect(steps.filter(([what]) => what === 'commits').at(-1)).toEqual(['commits', 2001, 2001])
+  })
+
+  test('are found where they were before they were renamed, split or moved, and where the latest version is an error page', async () => {
+    const all = { ...part('weapon', 'Ash', 'Oak', 'Elm'), ...part('tome', 'Ode', 'Lay') }
+    const types = { 'api/gear.json': part('weapon', 'Ash', 'Oak', 'Elm'), 'api/tomes.json': part('tome', 'Ode', 'Lay') }
+    const place = await gitRepository([
+      { at: at(0), files: { 'a.json': JSON.stringify(all), 'copy.json': JSON.stringify(all) } },
+      {
+        at: at(1),
+        files: { 'a.json': null, 'data/b.json': JSON.stringify(all), 'copy.json': JSON.stringify(all, null, 2) },
+      },
+      { at: at(2), files: { 'data/b.json': null, 'copy.json': null, ...textsOf(types) } },
+      { at: at(3), files: { 'api/gear.json': '<html><body>502</body></html>' } },
+    ])
+    const { detected, leftOut } = await detectResponses(place, resources)
+    const mapped = detected.filter((one) => one.mapped).map(({ glob }) => glob)
+    expect(mapped).toEqual(['a.json', 'api/{gear,tomes}.json', 'data/b.json'])
+    expect(
+      [...detected.filter((one) => !one.mapped).map(({ glob }) => glob), ...leftOut.map(({ path }) => path)].sort(),
+    ).toEqual(['copy.json'])
+  })
+
+  test('that hold no JSON are named, and packed files and UTF-16 are read', async () => {
+    const map = JSON.stringify({ Oak: { guild: null, acquired: null, location: { start: [1, 0] } } })
+    const items = JSON.stringify(part('weapon', 'Ash', 'Oak'))
+    const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n'
+    const place = await gitRepository([
+      {
+        at: at(0),
+        files: {
+          'map.json': Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(map, 'utf16le')]),
+          'items.json.gz': gzipSync(items),
+          ...{ 'lfs.json': pointer, 'gateway.json': '<html>', 'cut.json': items.slice(0, 20), 'none.json': '' },
+        },
+      },
+    ])
+    const { detected, unreadable } = await detectResponses(place, resources)
+    expect(detected.map(({ glob, resource }) => `${glob}=${resource}`)).toEqual([
+      'items.json.gz=items',
+      'map.json=territories',
+    ])
+    expect(unreadable.map(({ path, reason }) => `${path}: ${reason}`).sort()).toEqual([
+      'cut.json: not JSON, or JSON that ended early',
+      'gateway.json: a page of HTML',
+      'lfs.json: a pointer of Git LFS: its content is in no commit',
+      'none.json: empty',
+    ])
+  })
+
+  test('are looked for in what HEAD names, which must be there', async () => {
+    const place = await repository({ 'map.json': { Oak: { guild: null, acquired: null } } })
+    const git = (...args: string[]) => execFileSync('git', ['-C', place, ...args])
+    git('config', 'uploadpack.allowFilter', 'true')
+    const [partial, shallow] = [join(await temporaryFolder(), 'partial'), join(await temporaryFolder(), 'shallow')]
+    git('clone', '--quiet', '--no-checkout', '--filter=blob:none', `file://${place}`, partial)
+    git('clone', '--quiet', '--depth=1', `file://${place}`, shallow)
+    await expect(detectResponses(partial, resources)).rejects.toThrow(/partial clone without its files/)
+    expect((await detectResponses(shallow, resources)).remarks).toEqual([
+      expect.stringMatching(/^the clone is shallow/),
+    ])
+    git('symbolic-ref', 'HEAD', 'refs/heads/gone')
+    await expect(detectResponses(place, resources)).rejects.toThrow(
+      /HEAD names no commit, and the branches are main; choose one/,
+    )
   })
 })

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
 import { environmentWithout } from '../../base/config.ts'
-import { FatalError } from '../../base/errors.ts'
+import { FatalError, UsageError } from '../../base/errors.ts'
 
 /** What a commit did to a file. */
 interface GitChange {
@@ -85,8 +86,29 @@ async function endOf(child: ReturnType<typeof git>, repository: string): Promise
   const [err, [code]] = await Promise.all([text(child.stderr), ended]).catch((cause) => {
     throw new FatalError('git cannot be run; install it first', { cause })
   })
-  if (code !== 0)
-    throw new FatalError(`${repository}: ${err.trim().split('\n')[0] || `git ended with exit code ${code}`}`)
+  const [reason = ''] = err.trim().split('\n')
+  if (/^fatal: transport '\w+' not allowed/.test(reason)) throw partialClone(repository)
+  if (code !== 0) throw new FatalError(`${repository}: ${reason || `git ended with exit code ${code}`}`)
+}
+
+function partialClone(repository: string): UsageError {
+  return new UsageError(
+    `${repository} is a partial clone without its files: clone it without --filter, or name its URL`,
+  )
+}
+
+/** @throws UsageError where HEAD names no commit: the history that counts is that of HEAD; FatalError when it is no repository */
+export async function checkHead(repository: string): Promise<void> {
+  const branches = (await gitOutput(repository, ['for-each-ref', '--format=%(refname:short)', 'refs/heads'])).split(
+    '\n',
+  )
+  const isThere = await gitOutput(repository, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']).catch(() => '')
+  if (isThere !== '') return
+  const [branch = ''] = branches
+  if (branch === '') throw new UsageError(`${repository} has no commit`)
+  throw new UsageError(
+    `${repository}: HEAD names no commit, and the branches are ${branches.filter(Boolean).join(', ')}; choose one: git -C ${repository} symbolic-ref HEAD refs/heads/${branch}`,
+  )
 }
 
 /**
@@ -195,11 +217,12 @@ export function openBlobs(repository: string): GitBlobs {
   const child = git(repository, ['cat-file', '--batch'])
   // The next read says that it has ended.
   for (const one of [child, child.stdin]) one.on('error', () => undefined)
-  child.stderr.resume()
+  const said = text(child.stderr).catch(() => '')
   const chunks = child.stdout[Symbol.asyncIterator]()
   let rest: Buffer = Buffer.alloc(0)
   async function more(): Promise<Buffer> {
     const { value, done } = await chunks.next()
+    if (done && /transport '\w+' not allowed/.test(await said)) throw partialClone(repository)
     if (done) throw new FatalError(`${repository}: git ended early`)
     return value as Buffer
   }
@@ -227,7 +250,7 @@ export function openBlobs(repository: string): GitBlobs {
     const isWanted = type === 'blob' && Number(size) <= maxBytes
     const found = await content(Number(size), isWanted)
     await content(1, false)
-    return isWanted ? found : null
+    return isWanted ? unpacked(found, maxBytes) : null
   }
   // git responds in order: one content at a time is read.
   let last: Promise<unknown> = Promise.resolve()
@@ -239,4 +262,14 @@ export function openBlobs(repository: string): GitBlobs {
     },
     close: () => void child.kill(),
   }
+}
+
+/** What a file holds in UTF-8: a packed one is unpacked, and UTF-16, which PowerShell writes, is converted. */
+function unpacked(content: Buffer, maxBytes: number): Buffer {
+  const [first, second] = content
+  if (first === 0x1f && second === 0x8b) return gunzipSync(content, { maxOutputLength: maxBytes })
+  if (first === 0xff && second === 0xfe) return Buffer.from(content.toString('utf16le', 2))
+  if (first === 0xfe && second === 0xff && content.length % 2 === 0)
+    return Buffer.from(Buffer.from(content).swap16().toString('utf16le', 2))
+  return content
 }

@@ -93,6 +93,10 @@ export const jsonSchemas = {
     }),
     leftOut: listOf({ path: text, resource: text, sameAs: text.describe('the file that has its records') }),
     notRead: count.describe('JSON files that were not looked at, because there are too many'),
+    unreadable: listOf({ path: text, commit: text, reason: text }).describe(
+      'files of which the latest versions are no JSON',
+    ),
+    remarks: z.array(text).describe('what the repository has not'),
     command: text.nullable().describe('loads what was detected'),
   }),
   status,

@@ -1,9 +1,11 @@
 import * as z from 'zod'
 import type { ApiResponse } from '../../api/response.ts'
+import { abilityNodesOf } from '../../api/schemas/abilities.ts'
 import type { Body } from '../../api/schemas/form/bodies.ts'
+import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { defineResource } from '../../sync/declare/resource.ts'
-import { perClass } from '../per-class.ts'
-import { fieldOf, knownBy } from '../record.ts'
+import { filesOfClasses, perClass } from '../per-class.ts'
+import { fieldOf, hasFields, knownBy } from '../record.ts'
 import { keyOfNode, normalizeNode, recordsOfClass } from './normalize.ts'
 import { abilityHistory } from './tables.ts'
 
@@ -14,6 +16,12 @@ export const abilityTrees = defineResource({
   cacheSeconds: 3600,
   route: '/ability/tree/{class}',
   rawCost: '250 kB a response',
+  file: {
+    respondsTo: filesOfClasses({
+      '/ability/tree/': (body) => hasFields(body, 'archetypes', 'pages'),
+      '/ability/map/': isAbilityMap,
+    }),
+  },
   changeLog: true,
   history: abilityHistory,
   extract: (api, options) =>
@@ -28,3 +36,11 @@ export const abilityTrees = defineResource({
   normalize: normalizeNode,
   ...knownBy(z.unknown()),
 })
+
+/** Whether a body is a list of nodes, or has one for each page, which is a number. */
+function isAbilityMap(body: unknown): boolean {
+  const isOfPages =
+    Array.isArray(body) || hasFields(body, 'map') || fieldsOf(body).every(([page]) => /^\d+$/.test(page))
+  const nodes = isOfPages ? abilityNodesOf(body).slice(0, 20) : []
+  return nodes.length > 0 && nodes.every((node) => hasFields(node, 'coordinates', 'meta', 'type'))
+}

@@ -1,9 +1,10 @@
 import { aspectSchema, parseAspect } from '../../api/schemas/abilities.ts'
 import { recordsOf } from '../../api/schemas/form/bodies.ts'
+import { isFields } from '../../api/schemas/form/unknown.ts'
 import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { perClass } from '../per-class.ts'
-import { knownBy, plainText, recordError, textField } from '../record.ts'
+import { filesOfClasses, perClass } from '../per-class.ts'
+import { fieldOf, hasFields, knownBy, plainText, recordError, textField } from '../record.ts'
 import { aspectHistory } from './tables.ts'
 
 /** The aspects of all classes: `GET /aspects/{class}` (API reference 3.4, 8). */
@@ -13,6 +14,17 @@ export const aspects = defineResource({
   cacheSeconds: 3600,
   route: '/aspects/{class}',
   rawCost: '25 kB a response',
+  file: {
+    respondsTo: filesOfClasses(
+      {
+        '/aspects/': (body) => {
+          const some = isFields(body) || Array.isArray(body) ? recordsOf(body, 'name').slice(0, 20) : []
+          return some.length > 0 && some.every((record) => hasFields(record, 'icon', 'requiredClass', 'tiers'))
+        },
+      },
+      classOfAspects,
+    ),
+  },
   changeLog: true,
   history: aspectHistory,
   extract: (api, options) =>
@@ -44,4 +56,11 @@ function normalizeAspect(record: unknown): Normalized<typeof aspectHistory> {
       }),
     },
   }
+}
+
+/** The class that all aspects of a body are of; undefined where they are of several. */
+function classOfAspects(body: unknown): string | undefined {
+  const names = new Set(recordsOf(body, 'name').map((record) => fieldOf(record, 'requiredClass')))
+  const [name] = names
+  return names.size === 1 && typeof name === 'string' && /^[a-z]+$/i.test(name) ? name.toLowerCase() : undefined
 }

@@ -1,8 +1,8 @@
 import { classSchema, parseClass } from '../../api/schemas/abilities.ts'
 import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { perClass } from '../per-class.ts'
-import { knownBy, textField } from '../record.ts'
+import { filesOfClasses, perClass } from '../per-class.ts'
+import { hasFields, knownBy, textField } from '../record.ts'
 import { classHistory } from './tables.ts'
 
 /** The classes: `GET /classes`, then `GET /classes/{class}` for each (API reference 3.4). */
@@ -12,6 +12,11 @@ export const classes = defineResource({
   cacheSeconds: 3600,
   route: '/classes/{class}',
   rawCost: 'a few kB a response',
+  file: {
+    respondsTo: filesOfClasses({ '/classes/': (body) => hasFields(body, 'id', 'name', 'archetypes') }, (body) =>
+      textField(body, 'id'),
+    ),
+  },
   changeLog: true,
   history: classHistory,
   extract: (api, options) =>

@@ -1,5 +1,14 @@
 import { posix } from 'node:path'
-import { type GitBlobs, type GitVersion, gitChanges, gitOutput, openBlobs } from '../../api/recordings/git-history.ts'
+import {
+  blobSizes,
+  checkHead,
+  type GitBlobs,
+  type GitVersion,
+  gitChanges,
+  gitOutput,
+  isShallow,
+  openBlobs,
+} from '../../api/recordings/git-history.ts'
 import { isUuid } from '../../api/schemas/form/limits.ts'
 import { fieldsOf, isFields } from '../../api/schemas/form/unknown.ts'
 import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
@@ -32,6 +41,10 @@ export interface Detected {
   readonly leftOut: readonly { readonly path: string; readonly resource: string; readonly sameAs: string }[]
   /** How many JSON files were not looked at, because there are too many. */
   readonly notRead: number
+  /** Files of which the latest versions are no JSON, each with what it is instead. */
+  readonly unreadable: readonly { readonly path: string; readonly commit: string; readonly reason: string }[]
+  /** What the repository has not. */
+  readonly remarks: readonly string[]
 }
 
 /** How far the detection is. */
@@ -41,10 +54,14 @@ type Known = Resource | Worklist
 
 interface JsonFile {
   readonly path: string
-  readonly blob: string
+  /** Its latest versions, the last one first. */
+  readonly versions: { readonly commit: string; readonly blob: string }[]
+  /** Of the last version. */
   readonly bytes: number
-  /** The commits that changed it, by number. */
+  /** The commits with a version of it, by number. */
   readonly commits: Set<number>
+  /** Whether the last commit has it no more. */
+  readonly isGone: boolean
 }
 
 /** A file that looks like a response of one request. */
@@ -62,11 +79,13 @@ const SAMPLE = { records: 20, share: 0.9 }
 /** A folder with more files than this has one for each key, of which a few are read. */
 const MOST_NAMED = 40
 const KEYED_SAMPLE = 12
+/** How many versions of a file are looked at until one is JSON. */
+const MOST_VERSIONS = 4
 /** What is read of a repository: the files that most commits changed. */
 const MOST_READ = { files: 2000, bytes: 300_000_000 }
 
 /**
- * Finds the JSON files of the last commit that look like responses, by their content.
+ * Finds the JSON files that look like responses, by their content: those of the last commit, and those that were removed or renamed.
  * @throws FatalError when it is no repository, or git is missing
  */
 export async function detectResponses(
@@ -74,19 +93,23 @@ export async function detectResponses(
   resources: readonly Known[],
   onProgress: DetectProgress = () => undefined,
 ): Promise<Detected> {
+  await checkHead(repository)
   const candidates: Known[] = []
-  for (const resource of resources) if (await onlyRequest(resource)) candidates.push(resource)
+  for (const resource of resources)
+    if (resource.file?.respondsTo ?? (await onlyRequest(resource))) candidates.push(resource)
   const blobs = openBlobs(repository)
   try {
-    const files = await jsonFiles(repository)
-    await countCommits(repository, files, onProgress)
+    const files = await filesOfHistory(repository, onProgress)
     const { chosen, notRead } = filesToRead(files)
     const singles: Found[] = []
     const keyed = new Map<string, { resource: Worklist; files: JsonFile[] }>()
     const others: JsonFile[] = []
+    const unreadable: Detected['unreadable'][number][] = []
     let done = 0
     for (const file of chosen) {
-      const found = await recognise(await contentOf(blobs, file.blob), file, candidates)
+      const body = await latestBody(blobs, file)
+      if (body === undefined && !file.isGone) unreadable.push(await unreadableFile(blobs, file))
+      const found = await recognise(body, file, candidates)
       const folder = posix.dirname(file.path)
       if (!found) others.push(file)
       else if ('keys' in found) singles.push(found)
@@ -102,33 +125,84 @@ export async function detectResponses(
     const lists = [...keyed.values()].map((group) => keyedFiles(group, foreign, [...files.values()]))
     const { detected, leftOut } = singleFiles(singles, { read: chosen, all: [...files.values()] })
     const all = [...lists, ...detected].sort((a, b) => (a.glob < b.glob ? -1 : 1))
-    return { detected: all, leftOut, notRead }
+    return { detected: all, leftOut, notRead, unreadable, remarks: await cutsOf(repository) }
   } finally {
     blobs.close()
   }
 }
 
+/** JSON files, perhaps packed, by their names. */
+const isJson = (path: string) => /\.json(\.gz)?$/.test(path)
+
 /** The JSON files of the last commit below 64 MB, by path. */
-async function jsonFiles(repository: string, folder?: string): Promise<Map<string, JsonFile>> {
-  const files = new Map<string, JsonFile>()
+async function jsonFiles(repository: string, folder?: string): Promise<Map<string, { blob: string; bytes: number }>> {
+  const files = new Map<string, { blob: string; bytes: number }>()
   const list = ['ls-tree', '-r', '-z', '--long', 'HEAD', ...(folder === undefined ? [] : ['--', `${folder}/`])]
   for (const line of (await gitOutput(repository, list)).split('\0')) {
-    const [, blob = '', size = '', path = ''] = /^100\d+ blob ([0-9a-f]+) +(\d+)\t(.*\.json)$/s.exec(line) ?? []
+    const [, blob = '', size = '', path = ''] = /^100\d+ blob ([0-9a-f]+) +(\d+)\t(.*)$/s.exec(line) ?? []
     const bytes = Number(size)
-    if (blob !== '' && bytes <= MAX_BODY_BYTES) files.set(path, { path, blob, bytes, commits: new Set() })
+    if (blob !== '' && isJson(path) && bytes <= MAX_BODY_BYTES) files.set(path, { blob, bytes })
   }
   return files
 }
 
-/** Counts the commits that changed each file, in one walk over all commits. */
-async function countCommits(repository: string, files: ReadonlyMap<string, JsonFile>, onProgress: DetectProgress) {
+/** The JSON files below 64 MB that the commits have or had, by path, in one walk over all commits. */
+async function filesOfHistory(repository: string, onProgress: DetectProgress): Promise<Map<string, JsonFile>> {
   const [all = '0'] = (await gitOutput(repository, ['rev-list', '--count', '--first-parent', 'HEAD'])).split('\n')
+  const found = new Map<string, Pick<JsonFile, 'versions' | 'commits'>>()
   let [nth, last] = [0, '']
-  for await (const { commit, path } of gitChanges(repository)) {
+  for await (const { commit, path, blob } of gitChanges(repository)) {
     if (commit !== last) onProgress('commits', ++nth, Number(all))
     last = commit
-    files.get(path)?.commits.add(nth)
+    if (blob === null || !isJson(path)) continue
+    const file = found.get(path) ?? { versions: [], commits: new Set() }
+    found.set(path, file)
+    file.commits.add(nth)
+    file.versions.unshift({ commit, blob })
+    file.versions.length = Math.min(file.versions.length, MOST_VERSIONS)
   }
+  const now = await jsonFiles(repository)
+  const gone = [...found].filter(([path]) => !now.has(path)).flatMap(([, { versions }]) => versions[0]?.blob ?? [])
+  const sizes = await blobSizes(repository, gone)
+  const files = [...found].flatMap(([path, file]): [string, JsonFile][] => {
+    const bytes = now.get(path)?.bytes ?? sizes.get(file.versions[0]?.blob ?? '') ?? Number.POSITIVE_INFINITY
+    return bytes > MAX_BODY_BYTES ? [] : [[path, { ...file, path, bytes, isGone: !now.has(path) }]]
+  })
+  return new Map(files)
+}
+
+/** The parsed content of the latest version that is JSON: the last one may be an error page that was kept. */
+async function latestBody(blobs: GitBlobs, { versions }: JsonFile): Promise<unknown> {
+  for (const { blob } of versions) {
+    const body = await contentOf(blobs, blob)
+    if (body !== undefined) return body
+  }
+  return undefined
+}
+
+async function unreadableFile(blobs: GitBlobs, { path, versions }: JsonFile): Promise<Detected['unreadable'][number]> {
+  const [{ commit = '', blob = '' } = {}] = versions
+  const content = await blobs.read(blob, MAX_BODY_BYTES).catch(() => null)
+  return { path, commit: commit.slice(0, 10), reason: whatInstead(content) }
+}
+
+/** What a file has that is no JSON. */
+export function whatInstead(content: Buffer | null): string {
+  const text = content?.toString('utf8', 0, 200).trimStart() ?? ''
+  if (content === null) return 'missing'
+  if (text.startsWith('version https://git-lfs')) return 'a pointer of Git LFS: its content is in no commit'
+  if (text === '') return 'empty'
+  return /^<(!doctype|html|\?xml)/i.test(text) ? 'a page of HTML' : 'not JSON, or JSON that ended early'
+}
+
+/** What a repository lacks beside its files. */
+async function cutsOf(repository: string): Promise<string[]> {
+  const shallow = (await isShallow(repository))
+    ? ['the clone is shallow: what was before its first commit is missing']
+    : []
+  const entries = (await gitOutput(repository, ['ls-tree', '-r', '-z', 'HEAD'])).split('\0')
+  const modules = entries.flatMap((entry) => /^160000 commit [0-9a-f]+\t(.*)$/s.exec(entry)?.[1] ?? [])
+  return [...shallow, ...modules.map((path) => `${path} is another repository (a submodule), which is not looked into`)]
 }
 
 /** A few of each folder with a file for each key, all of the others; those first that most commits changed. */
@@ -189,6 +263,17 @@ async function recognise(
   const { path } = file
   const likely: { resource: Known; known: number; unknown: number }[] = []
   for (const resource of candidates) {
+    const targets = resource.file?.respondsTo?.(body, path) ?? []
+    if (targets.length > 0 && !isWorklist(resource))
+      return {
+        ...file,
+        resource,
+        keys: new Set(targets.map(({ target }) => target)),
+        kinds: new Set(),
+        known: 1,
+        unknown: 0,
+      }
+    if (resource.file?.respondsTo) continue
     const isNamed = path.includes(resource.name)
     // Where the key is not in the body, and of the shortest records, the name of the file must say it.
     if (isWorklist(resource) && resource.keyOf(body) === undefined && !isNamed) continue
@@ -278,7 +363,7 @@ function keyedFiles(
 const uuidGlob = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-')
 
 function stemOf(path: string): string {
-  return posix.basename(path, '.json')
+  return posix.basename(path).replace(/\.json(\.gz)?$/, '')
 }
 
 function countAll(files: readonly JsonFile[]): number {
@@ -291,12 +376,12 @@ interface Files {
 }
 
 /** The files of resources with one response: which make it together, and which have what others have. */
-function singleFiles(singles: readonly Found[], files: Files): Omit<Detected, 'notRead'> {
+function singleFiles(singles: readonly Found[], files: Files): Pick<Detected, 'detected' | 'leftOut'> {
   const detected: DetectedFiles[] = []
   const leftOut: Detected['leftOut'][number][] = []
   for (const resource of new Set(singles.map((file) => file.resource))) {
     const found = singles.filter((file) => file.resource === resource).sort(byQuality)
-    const { mapped, copies } = partsAmong(resource, found)
+    const { mapped, copies } = partsOfHistory(resource, found)
     for (const folder of new Set(found.map(({ path }) => posix.dirname(path)))) {
       const isHere = ({ path }: JsonFile) => posix.dirname(path) === folder
       const chosen = mapped.filter(isHere)
@@ -317,6 +402,45 @@ function singleFiles(singles: readonly Found[], files: Files): Omit<Detected, 'n
  */
 function byQuality(a: Found, b: Found): number {
   return a.unknown - b.unknown || b.known - a.known || a.bytes - b.bytes || (a.path < b.path ? -1 : 1)
+}
+
+/**
+ * The same of files that were removed, too: those of the last commit decide, and what was removed counts where nothing else had its
+ * records at that time.
+ */
+function partsOfHistory(resource: Resource, files: readonly Found[]): { mapped: Found[]; copies: Map<Found, Found> } {
+  const { mapped, copies } = partsAmong(
+    resource,
+    files.filter(({ isGone }) => !isGone),
+  )
+  const gone = files.filter(({ isGone }) => isGone).sort((a, b) => Math.max(...b.commits) - Math.max(...a.commits))
+  for (const file of gone) {
+    const meanwhile = mapped.filter((other) => isMeanwhile(file, other))
+    const [copied] = meanwhile.filter((other) => areMostlyIn(file.keys, [other.keys]))
+    const isKept =
+      copied !== undefined ||
+      (meanwhile.length > 0 &&
+        areMostlyIn(
+          file.keys,
+          meanwhile.map(({ keys }) => keys),
+        ))
+    const isAlike = mapped.length === 0 || mapped.some(({ keys }) => haveSameKeys(keys, file.keys))
+    if (!isKept && (isAlike || isJoined(resource))) mapped.push(file)
+    else copies.set(file, copied ?? meanwhile[0] ?? mapped[0] ?? file)
+  }
+  return { mapped, copies }
+}
+
+/** Whether two files were there at the same time. */
+function isMeanwhile(gone: Found, other: Found): boolean {
+  const [from, until] = [Math.min(...gone.commits), Math.max(...gone.commits)]
+  const [otherFrom, otherUntil] = [Math.min(...other.commits), other.isGone ? Math.max(...other.commits) : Infinity]
+  return otherFrom <= until && from <= otherUntil
+}
+
+/** Whether several files can make a response of a resource. */
+function isJoined({ file }: Resource): boolean {
+  return (file?.join ?? file?.respondsTo) !== undefined
 }
 
 /**
@@ -344,8 +468,9 @@ function partsAmong(resource: Resource, files: readonly Found[]): { mapped: Foun
   for (const part of others) {
     const kinds = new Set(mapped.flatMap((one) => [...one.kinds]))
     const keys = mapped.map((one) => one.keys)
-    const isNew = [...part.kinds].some((kind) => !kinds.has(kind)) || !isWhole(resource, mapped)
-    if (resource.file?.join && isNew && !areMostlyIn(part.keys, keys)) mapped.push(part)
+    const hasKind = [...part.kinds].some((kind) => !kinds.has(kind))
+    const isNew = hasKind || resource.file?.respondsTo !== undefined || !isWhole(resource, mapped)
+    if (isJoined(resource) && isNew && !areMostlyIn(part.keys, keys)) mapped.push(part)
     else copies.set(part, main)
   }
   const taken = dated.filter((file) =>
@@ -444,11 +569,16 @@ export async function partOf(
 }
 
 /** The other JSON files in the folders of some; none of a folder with one for each key. */
-async function filesBeside(repository: string, paths: readonly string[]): Promise<JsonFile[]> {
-  const beside: JsonFile[] = []
+async function filesBeside(
+  repository: string,
+  paths: readonly string[],
+): Promise<{ readonly path: string; readonly blob: string }[]> {
+  const beside: { path: string; blob: string }[] = []
   for (const folder of new Set(paths.map((path) => posix.dirname(path)))) {
-    const files = [...(await jsonFiles(repository, folder === '.' ? undefined : folder)).values()]
-    const here = files.filter(({ path }) => posix.dirname(path) === folder && !paths.includes(path))
+    const files = [...(await jsonFiles(repository, folder === '.' ? undefined : folder))]
+    const here = files
+      .map(([path, { blob }]) => ({ path, blob }))
+      .filter(({ path }) => posix.dirname(path) === folder && !paths.includes(path))
     if (here.length <= MOST_NAMED) beside.push(...here)
   }
   return beside

@@ -2,6 +2,7 @@ import { wireRequest } from '../../api/http/request.ts'
 import {
   blobSizes,
   type CommitDates,
+  checkHead,
   countMerged,
   datesOfCommits,
   type GitBlobs,
@@ -14,6 +15,7 @@ import {
 } from '../../api/recordings/git-history.ts'
 import { BrokenRecording, type RecordingSource } from '../../api/recordings/recorded.ts'
 import { isUuid } from '../../api/schemas/form/limits.ts'
+import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
 import type { Recorded } from '../../api/schemas/recordings/recording-index.ts'
 import { UsageError } from '../../base/errors.ts'
@@ -67,43 +69,20 @@ export async function openGitSource(
   now: number,
   { dates = 'rising', onProgress }: GitOptions = {},
 ): Promise<GitSource> {
+  await checkHead(repository)
   const blobs = openBlobs(repository)
   try {
     const dated = await datesOfCommits(repository, dates, { earliest, latest: now })
     const skipped = await cutsOf(repository, dated)
-    const broken: string[] = []
-    const responses: GitResponse[] = []
-    const lines: Recorded[] = []
-    let known = 0
+    const opened: Opened = { responses: [], lines: [], skipped, broken: [], known: 0 }
     for (const [resource, globs] of globsByResource(mappings)) {
-      const lineOf = await requestOf(resource)
-      const knownUntil = db ? await knownInstants(db, resource) : new Map<string, number>()
-      const isKnown = ({ at }: GitVersion, key: string) => at <= (knownUntil.get(key) ?? 0)
       const commits = await commitsOf(repository, globs, dated.at)
-      const found = isWorklist(resource)
-        ? { responses: eachAlone(commits), unreadable: [], remarks: [] }
-        : await wholeResponses(resource, commits, { repository, blobs, onProgress })
-      skipped.push(...found.remarks)
-      broken.push(...found.unreadable.filter((one) => !isKnown(one, '')).map((one) => unreadableText(resource, one)))
-      let latest = 0
-      for (const response of found.responses) {
-        const version = response.changed
-        const why = outOfTime(version, latest, now)
-        if (why !== undefined) {
-          skipped.push(`${placeText(version)} is not loaded: ${why}`)
-          continue
-        }
-        latest = version.at
-        const { key, isPart } = isWorklist(resource)
-          ? await readKey(resource, version, blobs)
-          : { key: '', isPart: response.isPart }
-        if (isKnown(version, key)) known += 1
-        else {
-          const line = responses.push({ ...response, resource }) - 1
-          lines.push(lineOf(key, { at: version.at, body: version.blob, line, isPart }))
-        }
-      }
+      const knownUntil = db ? await knownInstants(db, resource) : new Map<string, number>()
+      const history = { repository, blobs, onProgress, now, knownUntil }
+      if (resource.file?.respondsTo && !isWorklist(resource)) await openRequests(opened, resource, commits, history)
+      else await openResponses(opened, resource, commits, history)
     }
+    const { responses, lines, broken, known } = opened
     const placeOf = ({ line }: Recorded) => placeText(responses[line]?.changed)
     const bodies = new Map<string, Body>()
     return {
@@ -122,9 +101,56 @@ export async function openGitSource(
   }
 }
 
+/** What was found in a repository so far. */
+interface Opened extends Pick<GitSource, 'skipped' | 'broken'> {
+  readonly responses: GitResponse[]
+  /** Of each response, by its number. */
+  readonly lines: Recorded[]
+  readonly skipped: string[]
+  readonly broken: string[]
+  known: number
+}
+
+/** Adds the responses of a resource with one request for each. */
+async function openResponses(
+  opened: Opened,
+  resource: Resource | Worklist,
+  commits: readonly GitCommit[],
+  history: History,
+): Promise<void> {
+  const { responses, lines, skipped, broken } = opened
+  const lineOf = await requestOf(resource)
+  const isKnown = ({ at }: GitVersion, key: string) => at <= (history.knownUntil.get(key) ?? 0)
+  const found = isWorklist(resource)
+    ? { responses: eachAlone(commits), unreadable: [], remarks: [] }
+    : await wholeResponses(resource, commits, history)
+  skipped.push(...found.remarks)
+  broken.push(...found.unreadable.filter((one) => !isKnown(one, '')).map((one) => unreadableText(resource, one)))
+  let latest = 0
+  for (const response of found.responses) {
+    const version = response.changed
+    const why = outOfTime(version, latest, history.now)
+    if (why !== undefined) {
+      skipped.push(why)
+      continue
+    }
+    latest = version.at
+    const { key, isPart } = isWorklist(resource)
+      ? await readKey(resource, version, history.blobs)
+      : { key: '', isPart: response.isPart }
+    if (isKnown(version, key)) opened.known += 1
+    else {
+      const line = responses.push({ ...response, resource }) - 1
+      lines.push(lineOf(key, { at: version.at, body: version.blob, line, isPart }))
+    }
+  }
+}
+
 /** A response, and whose it is. */
 interface GitResponse extends JoinedResponse {
   readonly resource: Resource | Worklist
+  /** Where only a field of the file is the response. */
+  readonly field?: string | undefined
 }
 
 /** The parsed content of a file, as long as no other version of the file is read. */
@@ -146,8 +172,8 @@ async function bodyOf(
   { blobs, bodies, placeOf }: Reading,
 ): Promise<Buffer> {
   const tooLong = () => new BrokenRecording(`${placeOf(line)} is missing or larger than 64 MB`)
-  const { parts = [], resource } = response ?? {}
-  if (parts.length < 2) {
+  const { parts = [], resource, field } = response ?? {}
+  if (parts.length < 2 && field === undefined) {
     const body = await blobs.read(parts[0]?.blob ?? line.body, MAX_BODY_BYTES)
     if (body === null) throw tooLong()
     return body
@@ -161,7 +187,9 @@ async function bodyOf(
     if (bytes) bodies.set(path, { blob, parsed: parseJsonBytes(bytes) })
     parsed.push(bodies.get(path)?.parsed)
   }
-  return Buffer.from(JSON.stringify(resource?.file?.join?.(parsed)))
+  const body =
+    field === undefined ? resource?.file?.join?.(parsed) : fieldsOf(parsed[0]).find(([name]) => name === field)?.[1]
+  return Buffer.from(JSON.stringify(body))
 }
 
 /** How many bytes are read for some responses. */
@@ -248,6 +276,9 @@ interface History {
   readonly repository: string
   readonly blobs: GitBlobs
   readonly onProgress: GitOptions['onProgress']
+  readonly now: number
+  /** The instant of the newest accepted response that the database has; of a worklist by key. */
+  readonly knownUntil: ReadonlyMap<string, number>
 }
 
 /** The responses of a resource whose responses each hold all of it, and what is to be said of them. */
@@ -274,10 +305,57 @@ async function wholeResponses(resource: Resource, commits: readonly GitCommit[],
   return { responses, unreadable, remarks: alone > 0 ? [remark] : [] }
 }
 
+/**
+ * Adds the responses of a resource that takes several requests. The first commit that is new brings the latest state of all requests:
+ * a response needs each of them.
+ */
+async function openRequests(
+  opened: Opened,
+  resource: Resource,
+  commits: readonly GitCommit[],
+  { blobs, onProgress, now, knownUntil }: History,
+): Promise<void> {
+  const after = knownUntil.get('') ?? 0
+  const before = new Map<string, GitResponse>()
+  const versions = commits.flatMap((commit) => commit.versions)
+  let latest = 0
+  for (const [nth, changed] of versions.entries()) {
+    onProgress?.(nth + 1, versions.length)
+    const why = outOfTime(changed, latest, now)
+    if (why !== undefined) {
+      opened.skipped.push(why)
+      continue
+    }
+    latest = changed.at
+    const found = resource.file?.respondsTo?.(await contentOf(blobs, changed.blob), changed.path) ?? []
+    const isKnown = changed.at <= after
+    if (found.length === 0 && !isKnown) opened.broken.push(unreadableText(resource, changed))
+    if (found.length > 0 && isKnown) opened.known += 1
+    for (const { target, field } of found) {
+      const response = { changed, parts: [changed], isPart: false, resource, field }
+      if (isKnown) before.set(target, response)
+      else {
+        for (const [other, one] of before) add(other, { ...one, changed: { ...one.changed, at: changed.at } })
+        before.clear()
+        add(target, response)
+      }
+    }
+  }
+
+  function add(target: string, response: GitResponse): void {
+    const { at, blob } = response.changed
+    const line = opened.responses.push(response) - 1
+    opened.lines.push({ at, body: blob, line, method: 'GET', path: target, query: '', status: 200, headers: {} })
+  }
+}
+
 /** Why a version is left out; undefined for one that is not. */
-function outOfTime({ at }: GitVersion, latest: number, now: number): string | undefined {
-  if (at < earliest || at > now) return `it is dated ${new Date(at).toISOString()}`
-  return at < latest ? 'it is dated before the commit that it follows' : undefined
+function outOfTime(version: GitVersion, latest: number, now: number): string | undefined {
+  const { at } = version
+  const isOutside = at < earliest || at > now
+  if (!isOutside && at >= latest) return undefined
+  const why = isOutside ? `it is dated ${new Date(at).toISOString()}` : 'it is dated before the commit that it follows'
+  return `${placeText(version)} is not loaded: ${why}`
 }
 
 function unreadableText({ name }: Resource | Worklist, version: GitVersion): string {

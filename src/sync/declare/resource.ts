@@ -112,6 +112,18 @@ interface FileForm {
   readonly kinds?: { readonly field: string; readonly members: readonly string[] }
   /** One body with the records of several, of which a later one counts more. Absent: they make none. */
   join?(bodies: readonly unknown[]): unknown
+  /**
+   * Of a resource whose response takes several requests: to which of them a body responds, and with which of its fields; without a
+   * field, the whole body does. None for what is no response.
+   * @param path of the file
+   */
+  respondsTo?(body: unknown, path: string): readonly FileResponse[]
+}
+
+export interface FileResponse {
+  /** The path of the request. */
+  readonly target: string
+  readonly field?: string
 }
 
 /** What a backfill is assumed to bring while the database knows too few keys to measure it. */

@@ -175,13 +175,13 @@ function showDetected(context: Context, name: string, found: Detected): void {
 }
 
 function nothingIn(name: string): string {
-  return `${name}: no file of the last commit looks like a response of the API`
+  return `${name}: no file looks like a response of the API that can be loaded from git`
 }
 
 function detectedText(name: string, found: Detected): string {
   const { detected, notRead } = found
   const columns = ['glob', 'resource', 'files', 'commits', 'records', 'expected'] as const
-  const table = detected.length === 0 ? `${nothingIn(name)}\n` : formatTable(columns, detected) + remarksOn(found)
+  const table = (detected.length === 0 ? `${nothingIn(name)}\n` : formatTable(columns, detected)) + remarksOn(found)
   return table + (notRead > 0 ? `${notRead} JSON files were not looked at, because there are too many\n` : '')
 }
 
@@ -210,12 +210,13 @@ async function detect({ progress, app }: Context, place: Pick<GitArchive, 'name'
 }
 
 /** What the table does not say: what is left out, and what is a part. */
-function remarksOn({ detected, leftOut }: Detected): string {
+function remarksOn({ detected, leftOut, unreadable, remarks }: Detected): string {
   const others = leftOut.map(({ path, sameAs }) => `${path} is left out: ${sameAs} has its records`)
   const whole = detected
     .filter(({ mapped }) => !mapped)
     .map(({ glob }) => `${glob} is left out: other files have its records, or all there are`)
-  return linesText([...whole, ...others])
+  const broken = unreadable.map(({ path, commit, reason }) => `${path} of commit ${commit} cannot be read: ${reason}`)
+  return linesText([...whole, ...broken, ...remarks, ...others])
 }
 
 /** Lines for a terminal, not too many. */

@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'vitest'
+import { openServer } from '../../src/db/server/server.ts'
+import { gameDigests } from '../support/backfill.ts'
+import { runInside } from '../support/cli-inside.ts'
+import { type Commit, gitRepository } from '../support/git-repository.ts'
+import { testDatabaseUrl } from '../support/postgres.ts'
+import { type Fields, hasRecordings, recordedFolder, recordedResponses } from '../support/recorded.ts'
+import { recordingFolder } from '../support/recording-folder.ts'
+import { instantOf, item } from '../support/world.ts'
+
+/** What the API responded at an instant, by target. */
+interface State {
+  readonly at: number
+  readonly bodies: Readonly<Record<string, unknown>>
+}
+
+type Files = Readonly<Record<string, unknown>>
+
+const all = '/item/database?fullResult'
+const hours = (nth: number) => instantOf(`${10 + 2 * nth}:00`)
+const states: readonly State[] = [0, 1, 2, 3].map((nth) => ({
+  at: hours(nth),
+  bodies: {
+    [all]: ['weapon', 'tome', 'charm', 'ingredient'].flatMap((type) =>
+      Array.from({ length: 9 }, (_, one) =>
+        item(`${type} ${one + (nth > 1 ? 1 : 0)}`, {
+          type,
+          tier: 'rare',
+          requirements: { level: nth },
+          displayName: `${type} ${one}`,
+        }),
+      ),
+    ),
+  },
+}))
+
+const recordsIn = ({ bodies }: State) => bodies[all] as Fields[]
+/** As `jq` writes them: keyed by a name that is not repeated in the record. */
+function named(records: readonly Fields[]): Fields {
+  const isUnique = new Set(records.map(({ displayName }) => displayName)).size === records.length
+  return Object.fromEntries(
+    records.map(({ displayName, ...rest }) =>
+      isUnique ? [String(displayName), rest] : [String(rest.internalName), { displayName, ...rest }],
+    ),
+  )
+}
+function byType(records: readonly Fields[], ofAll: (records: readonly Fields[]) => unknown): Files {
+  const types = [...new Set(records.map(({ type }) => String(type)))]
+  return Object.fromEntries(
+    types.map((type) => [`Reference/${type}.json`, ofAll(records.filter((one) => one.type === type))]),
+  )
+}
+
+/** How archives keep a response, each as the files of one state. */
+const layouts: Readonly<Record<string, (state: State, nth: number) => Files>> = {
+  whole: (state) => ({ 'data/items.json': recordsIn(state) }),
+  'by type': (state) => byType(recordsIn(state), (records) => records),
+  'keyed by name': (state) => byType(recordsIn(state), named),
+  'with an expanded twin': (state) => {
+    const files = byType(recordsIn(state), (records) => records)
+    const twins = Object.entries(files).map(([path, body]) => [
+      path.replace('.json', '_expanded.json'),
+      JSON.stringify(body, null, 2),
+    ])
+    return { ...files, ...Object.fromEntries(twins) }
+  },
+  'whole, then in another folder by type': (state, nth) =>
+    nth < 2
+      ? { 'old/all.json': recordsIn(state) }
+      : { ...byType(recordsIn(state), (records) => records), 'old/all.json': null },
+  'with a byte order mark and the lines of Windows': (state) => ({
+    'items.json': `\ufeff${JSON.stringify(recordsIn(state), null, 1).replaceAll('\n', '\r\n')}`,
+  }),
+}
+
+/** Files become commits; only what changed is in one. `rewritten`: all commits were made anew within a minute. */
+function commitsOf(
+  history: readonly State[],
+  filesOf: (state: State, nth: number) => Files,
+  rewritten = false,
+): Commit[] {
+  const before = new Map<string, string>()
+  return history.map((state, nth) => {
+    const files = Object.entries(filesOf(state, nth)).flatMap(([path, body]): [string, string | null][] => {
+      const text = body === null || typeof body === 'string' ? body : JSON.stringify(body)
+      if ((before.get(path) ?? null) === text) return []
+      if (text === null) before.delete(path)
+      else before.set(path, text)
+      return [[path, text]]
+    })
+    const at = rewritten ? Date.UTC(2026, 8, 1) + nth * 1000 : state.at
+    return { at, ...(rewritten ? { written: state.at } : {}), files: Object.fromEntries(files) }
+  })
+}
+
+async function digestsOf(args: readonly string[]) {
+  const DATABASE_URL = await testDatabaseUrl()
+  const { code, out, err } = await runInside(['backfill', ...args, '--json'], { DATABASE_URL })
+  expect([code, err]).toEqual([0, expect.any(String)])
+  const db = await openServer(DATABASE_URL)
+  const digests = await gameDigests(db).finally(() => db.close())
+  return { digests, loaded: JSON.parse(out) as { skipped: string[]; broken: string[] } }
+}
+
+const fromFolder = async (history: readonly State[]) => {
+  const lines = history.flatMap(({ at, bodies }) =>
+    Object.entries(bodies).map(([path, body]) => ({ at: new Date(at).toISOString().slice(11, 16), path, body })),
+  )
+  return (await digestsOf(['--from', await recordingFolder(lines)])).digests
+}
+
+const fromGit = async (commits: readonly Commit[]) =>
+  await digestsOf(['--from-git', await gitRepository(commits), '--detect', '--yes'])
+
+/** Trees, maps and aspects of two classes; from the second state on one node is other, from the third on another. */
+const abilityStates: readonly State[] = [0, 1, 2].map((nth) => ({
+  at: hours(nth),
+  bodies: Object.fromEntries(
+    ['archer', 'mage'].flatMap((name) => [
+      [`/ability/tree/${name}`, treeOf(name, nth)],
+      [`/ability/map/${name}`, mapOf(nth)],
+      [`/aspects/${name}`, [{ name: `A ${nth}`, internalName: name, icon: null, requiredClass: name, tiers: {} }]],
+    ]),
+  ),
+}))
+
+function treeOf(name: string, nth: number) {
+  const ability = { name: `Shot ${nth}`, slot: 1, coordinates: { x: 1, y: 1 }, description: [name], page: 1 }
+  return {
+    archetypes: { sharp: { name: 'Sharp', description: 'd', shortDescription: 's', slot: 1 } },
+    pages: { 1: { shot: ability } },
+  }
+}
+
+function mapOf(nth: number) {
+  const node = (x: number, more: object) => ({
+    coordinates: { x, y: nth },
+    meta: { page: 1, icon: 'i' },
+    family: ['shot'],
+    ...more,
+  })
+  return { 1: [node(1, { type: 'ability' }), node(2, { type: 'connector' })] }
+}
+
+const fileOf = (target: string) => `raw/${target.split('/').slice(1).reverse().join('_')}.json`
+const perClass = (state: State) =>
+  Object.fromEntries(Object.entries(state.bodies).map(([target, body]) => [fileOf(target), body]))
+function inOneFile({ bodies }: State): Files {
+  const files: Record<string, Record<string, unknown>> = {}
+  for (const [target, body] of Object.entries(bodies)) {
+    const [kind = '', name = ''] = [target.split('/').slice(1, -1).join('_'), target.split('/').at(-1)]
+    files[`Reference/${kind}.json`] = { ...files[`Reference/${kind}.json`], [name]: body }
+  }
+  return files
+}
+
+describe('an archive is found and loaded as the same responses in a folder of recordings, row for row', () => {
+  test.each(Object.entries(layouts))('%s', async (_layout, filesOf) => {
+    const { digests, loaded } = await fromGit(commitsOf(states, filesOf))
+    expect([loaded.broken, loaded.skipped]).toEqual([[], []])
+    expect(digests).toEqual(await fromFolder(states))
+    expect(digests['game.item']).toMatchObject({ rows: 144 })
+  })
+
+  test('with dates that were rewritten', async () => {
+    const { digests } = await fromGit(commitsOf(states, layouts.whole as (typeof layouts)[string], true))
+    expect(digests).toEqual(await fromFolder(states))
+  })
+
+  test.each([
+    ['a file for each class', perClass],
+    ['the classes in one file', inOneFile],
+  ])('of abilities, %s', async (_layout, filesOf) => {
+    const { digests } = await fromGit(commitsOf(abilityStates, filesOf))
+    expect(digests).toEqual(await fromFolder(abilityStates))
+    expect(digests['game.ability']).toMatchObject({ rows: 14 })
+  })
+
+  test('of abilities, which go on with a commit that has only one class', async () => {
+    const only = (name: string) => (state: State) =>
+      Object.fromEntries(Object.entries(perClass(state)).filter(([path]) => path.includes(name)))
+    const repository = await gitRepository(commitsOf(abilityStates.slice(0, 2), perClass))
+    const DATABASE_URL = await testDatabaseUrl()
+    const args = ['backfill', '--from-git', repository, '--detect', '--yes', '--json']
+    await runInside(args, { DATABASE_URL })
+    await gitRepository(commitsOf(abilityStates.slice(2), only('archer')), repository)
+    const { code, out } = await runInside(args, { DATABASE_URL })
+    expect([code, JSON.parse(out).resources.map(({ changed }: { changed: number }) => changed > 0)]).toEqual([
+      0,
+      [true, true],
+    ])
+  })
+})
+
+describe.runIf(hasRecordings)('an archive of what the API really sent is loaded so, too', () => {
+  const folder = recordedFolder('recordings') ?? ''
+  const real = () =>
+    recordedResponses(folder, '/item/database', 'fullResult').map(
+      ({ at, body }): State => ({ at: at.getTime(), bodies: { [all]: body } }),
+    )
+
+  let ofFolder: Promise<{ digests: object }> | undefined
+
+  test.each(Object.entries(layouts))('%s', { timeout: 600_000 }, async (_layout, filesOf) => {
+    const { digests } = await fromGit(commitsOf(real(), filesOf))
+    ofFolder ??= digestsOf(['items', '--from', folder])
+    expect(digests).toEqual((await ofFolder).digests)
+  })
+
+  test.each([
+    ['a file for each class', perClass],
+    ['the classes in one file', inOneFile],
+  ])('of abilities since 2023, %s', { timeout: 600_000 }, async (_layout, filesOf) => {
+    const abilities = recordedFolder('recordings-abilities') ?? ''
+    const ofClasses = ['archer', 'mage'].flatMap((name) =>
+      ['/ability/tree/', '/ability/map/', '/aspects/'].flatMap((target) =>
+        recordedResponses(abilities, target + name).map(({ at, body }) => ({
+          at: at.getTime(),
+          target: target + name,
+          body,
+        })),
+      ),
+    )
+    const instants = [...new Set(ofClasses.map(({ at }) => at))].sort((a, b) => a - b)
+    const history = instants.map((at): State => {
+      const now = ofClasses.filter((one) => one.at === at)
+      return { at, bodies: Object.fromEntries(now.map(({ target, body }) => [target, body])) }
+    })
+    // A file with all classes has those that did not change, too.
+    let before: State['bodies'] = {}
+    const whole = history.map(({ at, bodies }): State => {
+      before = { ...before, ...bodies }
+      return { at, bodies: before }
+    })
+    const { digests } = await fromGit(commitsOf(whole, filesOf))
+    expect(digests).toEqual((await digestsOf(['--from', abilities])).digests)
+  })
+})
