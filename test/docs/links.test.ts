@@ -68,6 +68,17 @@ test('every page of docs can be reached from the README', () => {
   expect(pages.filter((page) => page.startsWith('docs/') && !seen.has(page))).toEqual([])
 })
 
+test('AGENTS.md names files and folders that are there, and functions that these have', () => {
+  const text = readFileSync(join(root, 'AGENTS.md'), 'utf8')
+  const named = [...text.matchAll(/(?:^ *(\w+) +)?\b((?:src|migrations|docs|scripts|test)\/[\w./-]*\w\/?)/gm)]
+  expect(named.length).toBeGreaterThan(20)
+  for (const [, name, path = ''] of named) {
+    expect([path, existsSync(join(root, path))]).toEqual([path, true])
+    if (name && path.endsWith('.ts'))
+      expect([path, readFileSync(join(root, path), 'utf8')]).toEqual([path, expect.stringMatching(`\\b${name}\\b`)])
+  }
+})
+
 test('the README has at most 900 words', () => {
   expect(readFileSync(join(root, 'README.md'), 'utf8').split(/\s+/).length).toBeLessThanOrEqual(900)
 })
