@@ -1,8 +1,9 @@
 // Runs after `drizzle-kit generate` (npm run db:generate): makes the chains of new migrations deferrable and partitions
-// their tables of samples by month, which drizzle cannot say, and adds the SHA-256 of every new migration to migrations/hashes.json. With --check it writes nothing.
+// their tables of samples by month, which drizzle cannot say, and adds the SHA-256 of every new migration to migrations/hashes.json. Of
+// the snapshots of drizzle-kit only the newest stays: the next migration is made from it alone. With --check it writes nothing.
 // A migration that is listed there is never edited: databases that have run it would not get the change.
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv, exit, stderr } from 'node:process'
 import { fileURLToPath } from 'node:url'
@@ -51,6 +52,15 @@ if (isCheck)
       (file) => `${file} is not recorded in migrations/hashes.json; run npm run db:generate, which records it`,
     ),
   )
+const meta = join(folder, 'meta')
+const old = (existsSync(meta) ? readdirSync(meta) : [])
+  .filter((name) => name.endsWith('_snapshot.json'))
+  .sort()
+  .slice(0, -1)
+if (isCheck && old.length > 0)
+  problems.push(
+    `migrations/meta has ${old.length} snapshots beside the newest; run npm run db:generate, which removes them`,
+  )
 if (problems.length > 0) {
   stderr.write(`${problems.join('\n')}\n`)
   exit(1)
@@ -66,4 +76,5 @@ for (const file of isCheck ? [] : added) {
   if (partitioned !== text) writeFileSync(path, partitioned)
   recorded[file] = hashOf(file)
 }
+for (const name of isCheck ? [] : old) rmSync(join(meta, name))
 if (!isCheck) writeFileSync(list, `${JSON.stringify(Object.fromEntries(Object.entries(recorded).sort()), null, 2)}\n`)

@@ -18,8 +18,38 @@ import { readCredential } from './stored-credential.ts'
 /** The folder that holds package.json, migrations and the SQL of the views, in a checkout and in an installed package. */
 const packageRoot = new URL('../../', import.meta.url)
 
-export const version = (JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8')) as { version: string })
-  .version
+const manifest = JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8')) as {
+  readonly version: string
+  /** The commit that a published package was made from, which the release writes. */
+  readonly gitHead?: string
+}
+
+export const { version } = manifest
+
+/** Version and commit, such as `1.0.0 (1a2b3c4d)`; without the commit where neither a release nor a checkout says it. */
+export function versionWithCommit(): string {
+  const commit = manifest.gitHead ?? checkedOut(new URL('.git/', packageRoot))
+  return commit === undefined ? version : `${version} (${commit.slice(0, 8)})`
+}
+
+/** The commit of a checkout, read as git keeps it: HEAD is a commit or names a branch, whose commit is in a file or in the packed ones. */
+function checkedOut(git: URL): string | undefined {
+  const read = (name: string) => {
+    try {
+      return readFileSync(new URL(name, git), 'utf8').trim()
+    } catch {
+      return ''
+    }
+  }
+  const head = read('HEAD')
+  const branch = /^ref: (refs\/[\w./-]+)$/.exec(head)?.[1]
+  const packed = (name: string) =>
+    read('packed-refs')
+      .split('\n')
+      .find((line) => line.endsWith(` ${name}`))
+  const commit = branch === undefined ? head : read(branch) || packed(branch)
+  return /^[0-9a-f]{40}/.exec(commit ?? '')?.[0]
+}
 
 /** The program of the thread that the embedded database runs in. A thread is a file of its own, so it is outside of the bundle. */
 const engineThread = new URL('dist/db/embedded/engine-worker.js', packageRoot)

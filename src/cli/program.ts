@@ -1,5 +1,5 @@
 import { Command, CommanderError, type OutputConfiguration } from 'commander'
-import { version } from '../app/app.ts'
+import { version, versionWithCommit } from '../app/app.ts'
 import { settingWarnings } from '../base/config.ts'
 import { messageOf, UsageError } from '../base/errors.ts'
 import { visibleLine } from '../base/terminal-text.ts'
@@ -40,7 +40,7 @@ type OnEnd = (exitCode: number) => void
 async function createProgram(terminal: Terminal, argv: readonly string[], onEnd: OnEnd): Promise<Command> {
   const program = new Command('wynnsync')
     .description('Remembers what the Wynncraft web API forgets: syncs it into Postgres with full history.')
-    .version(version)
+    .version(argv.some((one) => one === '--version' || one === '-V') ? versionWithCommit() : version)
     .exitOverride()
     .configureOutput({ writeOut: (text) => terminal.out.write(text), writeErr: (text) => terminal.err.write(text) })
     .configureOutput(suggesting(commands))

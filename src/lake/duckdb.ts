@@ -38,7 +38,7 @@ export interface DuckDb {
 }
 
 /** @throws UsageError with the command that installs it when DuckDB is not there */
-export async function loadDuckDb() {
+export async function loadDuckDb(): Promise<typeof import('@duckdb/node-api')> {
   return await import('@duckdb/node-api').catch((error: unknown) => {
     if (!/MODULE_NOT_FOUND$/.test(String(codeOf(error)))) throw error
     throw new UsageError(`lake needs a package that is not installed: ${INSTALL}`)

@@ -35,6 +35,8 @@ export interface WebOptions extends Address {
   /** Whether the same thread syncs, which goes before answering. */
   readonly isBesideSync?: boolean
   readonly version: string
+  /** What pages call the program: version and commit. */
+  readonly release?: string
   /** The origin whose pages may read data, `*` for all. */
   readonly cors?: string | undefined
   /** Serves the tools of assistants, too. */
@@ -82,7 +84,7 @@ export async function exportWeb(
 }
 
 async function createSite({ db, finders, clock, log }: WebContext, options: WebOptions): Promise<Hono> {
-  const { host, hostNames = [], people, version } = options
+  const { host, hostNames = [], people, version, release = version } = options
   const reader = await openReader(db, options.timeoutMs)
   const served = servedQuestions(reader, clock, people)
   const app = new Hono()
@@ -130,7 +132,7 @@ async function createSite({ db, finders, clock, log }: WebContext, options: WebO
   const api = { reader, finders, clock, served, version }
   addApi(app, { ...api, build })
   if (options.mcp) addMcp(app, api, { build, respond: options.mcp, cors: options.cors, count })
-  const site = { reader, build, finders, clock, people, version, count, pictures: openPictures() }
+  const site = { reader, build, finders, clock, people, version: release, count, pictures: openPictures() }
   addPages(app, site)
   addPictures(app, site)
   addLiveMap(app, site)

@@ -15,6 +15,7 @@ const root = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 /** Nothing of the tester's own configuration but where his packages come from. */
 const npm = (args: readonly string[], cwd: string) => run('npm', args, { cwd, maxBuffer: 1 << 24 })
+const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts']
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 
 let folder: string
@@ -26,7 +27,6 @@ beforeAll(async () => {
   const { stdout } = await npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root)
   const [packed]: { readonly filename: string }[] = JSON.parse(stdout)
   await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
-  const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts']
   await npm(['install', ...quiet, `./${packed?.filename}`], folder)
   sandbox = await startSandbox({ clock: systemClock })
 })
@@ -66,6 +66,8 @@ describe('the package, installed in an empty folder,', () => {
   test('queries the views with drizzle as the documentation shows', async () => {
     const page = readFileSync(join(root, 'docs/how-to/drizzle.md'), 'utf8')
     const [, example = ''] = /```ts\n(.*?)```/s.exec(page) ?? []
+    const [, others = ''] = /^npm install wynnsync (.+)$/m.exec(page) ?? []
+    await npm(['install', ...quiet, ...others.split(' ')], folder)
     await writeFile(join(folder, 'views.mjs'), example)
     const env = { ...process.env, DATABASE_URL: await testDatabaseUrl() }
     const { stdout, stderr } = await run(process.execPath, ['views.mjs'], { cwd: folder, env })

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -159,7 +160,10 @@ describe('wynnsync', () => {
 
   test('tells its version, and shows an example for every command', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
-    expect(await runProgram(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' })
+    const head = spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).stdout?.trim() ?? ''
+    const named = head === '' ? version : `${version} (${head.slice(0, 8)})`
+    for (const flag of ['--version', '-V'])
+      expect(await runProgram([flag])).toEqual({ code: 0, out: `${named}\n`, err: '' })
     const helps = await Promise.all(commands.map((command) => runInside([command, '--help'])))
     expect(helps.map(({ code, err }) => [code, err])).toEqual(commands.map(() => [0, '']))
     for (const [index, { out }] of helps.entries()) {

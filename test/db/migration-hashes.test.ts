@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -49,6 +49,18 @@ test('a new migration must be recorded, is recorded by itself, with its chains d
   await record(folder, '--check')
   await appendFile(path, 'select 1;')
   await expect(record(folder)).rejects.toThrow(/9999_new\.sql was edited/)
+})
+
+test('of the snapshots the newest alone stays', async () => {
+  const folder = await copyOfMigrations()
+  const meta = join(folder, 'meta')
+  const snapshots = async () => (await readdir(meta)).filter((name) => name.endsWith('_snapshot.json'))
+  const [kept] = await snapshots()
+  expect(await snapshots()).toEqual([kept])
+  await cp(join(meta, kept ?? ''), join(meta, '9999_snapshot.json'))
+  await expect(record(folder, '--check')).rejects.toThrow(/1 snapshots beside the newest/)
+  await record(folder)
+  expect(await snapshots()).toEqual(['9999_snapshot.json'])
 })
 
 test('a new table of samples that grows is partitioned by month', async () => {

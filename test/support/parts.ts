@@ -56,6 +56,7 @@ export const slow: readonly string[] = [
   'db/replication.test.ts',
   'db/shared-folder.test.ts',
   'deploy/compose.test.ts',
+  'deploy/release.test.ts',
   'docs/first-day.test.ts',
   'end-to-end/faults/command.test.ts',
   'end-to-end/faults/each.test.ts',

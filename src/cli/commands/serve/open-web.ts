@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { version } from '../../../app/app.ts'
+import { version, versionWithCommit } from '../../../app/app.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { wholeNumber } from '../../../base/config-values.ts'
 import { codeOf, UsageError } from '../../../base/errors.ts'
@@ -43,6 +43,7 @@ export function webOptionsOf(prefix: '--' | '--web-', port: string, address: str
     requestsPerMinute: flags.rateLimit === undefined ? usualLimit : wholeNumber('--rate-limit', flags.rateLimit),
     timeoutMs: TIMEOUT,
     version,
+    release: versionWithCommit(),
     cors: originOf(flags.cors),
     isForAssistants: flags.mcp === true,
   }
