@@ -57,6 +57,8 @@ const meanings: Readonly<Record<string, string>> = {
   'gained.name': 'The latest name.',
   'top_gained.entity': 'Uuid of the guild or player; of a character player/character.',
   'top_gained.name': 'The latest name.',
+  'top_gained.found_by':
+    'all: all whose counter changed were compared; instants: one that began again in between may be missing.',
   'first_to.entity': 'Uuid of the guild or player; of a character player/character.',
   'first_to.name': 'The latest name.',
   'first_to.at': 'The first response that showed so much, UTC.',

@@ -958,6 +958,7 @@ interface TopGainedColumns {
   readonly coverage: number
   /** The most that it can be, where that can be known. */
   readonly at_most: number
+  /** all: all whose counter changed were compared; instants: one that began again in between may be missing. */
   readonly found_by: string
 }
 export type TopGainedArguments = Given<Arguments, 'kind' | 'counter', 'from_time' | 'to_time' | 'n', TopGainedColumns>
