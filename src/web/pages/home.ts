@@ -296,16 +296,14 @@ interface Loot {
 
 /** The rarest rewards of the pools, and when the next ones are due: they change every week. */
 async function lootCard({ sql, now }: Visit): Promise<Markup> {
-  const seen = await observedOf(sql, 'loot-pools')
   const rewards = await sql.query<Loot>(
-    `with pool as materialized (select * from analytics.loot_pool_at($1)), rare as (
+    `with pool as materialized (select * from analytics.loot_pool_at((select least($1::timestamptz, last_at) from analytics.observed()))), rare as (
        select pool.pool, pool.kind, pool.reward, pool.since,
               row_number() over (partition by pool.kind, pool.pool order by pool.tier is distinct from 'Mythic', pool.tier is distinct from 'Fabled',
                                  pool.tier is distinct from 'Legendary', pool.since desc, pool.reward collate "C") as place
          from pool where pool.reward is not null)
      select rare.pool, rare.kind, rare.reward, rare.since from rare where rare.place = 1 order by rare.since desc, rare.kind collate "C" desc, rare.pool collate "C" limit $2`,
-    // Of later nothing is known.
-    [seen && seen.last < now ? seen.last : now, shown.pools],
+    [now, shown.pools],
   )
   const [first] = rewards
   if (!first)

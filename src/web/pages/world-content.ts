@@ -20,7 +20,7 @@ interface Reward {
 export async function poolsPage({ sql, now }: Visit): Promise<Page> {
   const rewards = await sql.query<Reward>(
     `select pool.pool, pool.kind, pool.reward_type as type, pool.reward, pool.tier, pool.amount, pool.since
-       from analytics.loot_pool_at($1) pool`,
+       from analytics.loot_pool_at((select least($1::timestamptz, last_at) from analytics.observed())) pool`,
     [now],
   )
   const items = await itemsCalled(
@@ -114,7 +114,7 @@ export async function leaderboardPage(visit: Visit): Promise<Page> {
   const board = (await readBoards(visit)).find(({ type }) => type === name)
   if (!board) throw new Problem('not-found', { detail: `leaderboard not found: ${name}` })
   const places = await sql.query<Place>(
-    `select place, entity::text, name, score, observed_at as observed, reason from analytics.leaderboard_at($1, $2)`,
+    `select place, entity::text, name, score, observed_at as observed, reason from analytics.leaderboard_at($1, (select least($2::timestamptz, last_at) from analytics.observed()))`,
     [name, now],
   )
   const [first] = places
