@@ -5,7 +5,9 @@ import { gunzipSync } from 'node:zlib'
 
 /** Recorded responses of the real API live beside the repository, never in it. */
 const dataFolder = fileURLToPath(new URL('../../../shared/data/', import.meta.url))
-const folderNames = ['recordings', 'recordings-2025', 'recordings-2026', 'recordings-abilities'] as const
+const ofNow = ['recordings', 'recordings-2025', 'recordings-2026'] as const
+/** With the forms of earlier years, which the engine reads and the typed client need not. */
+const folderNames = [...ofNow, 'recordings-abilities'] as const
 
 /** A folder of recorded responses, or undefined when it is absent; writes that once per call. */
 export function recordedFolder(name: (typeof folderNames)[number]): string | undefined {
@@ -31,11 +33,11 @@ export function recordedResponses(folder: string, path: string, query = ''): Rec
     .map((line) => ({ at: new Date(line.at), body: parsedBody(folder, line) }))
 }
 
-/** The recorded responses of all folders, of any method, whose path begins so, folder by folder, oldest first; `body()` parses one. */
+/** The recorded responses in forms of now, of any method, whose path begins so, folder by folder, oldest first; `body()` parses one. */
 export function recordedBelow(
   prefix: string,
 ): { readonly at: string; readonly path: string; readonly query: string; body(): unknown }[] {
-  return folderNames.flatMap((name) => {
+  return ofNow.flatMap((name) => {
     const folder = join(dataFolder, name)
     return recordedLines(folder)
       .filter(({ path }) => path.startsWith(prefix))
