@@ -135,6 +135,46 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
     expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild b', false, '10:00:10', '10:00:20']])
   })
 
+  test('captured again by a guild whose hold had no time are a capture', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    for (const at of ['10:10', '10:20']) await world.sync(territories, { Oak: place('b', null) }, at)
+    await world.sync(territories, { Oak: place('b', '10:25') }, '10:30')
+    expect(await world.rows(captures)).toEqual([
+      ['Oak', 'Guild a', 'Guild b', false, '10:10', '10:20'],
+      ['Oak', 'Guild b', 'Guild b', true, '10:25', '10:30'],
+    ])
+    expect(await world.rows(holds)).toHaveLength(3)
+  })
+
+  test.each([
+    ['told after it was left out', 'b', [null, '10:05'], '10:05', '11:10'],
+    ['left out after it was told', 'b', ['10:05', null], '11:00', '11:10'],
+    ['told, left out and told again', 'a', ['10:05', null, '10:05'], '10:05', '11:20'],
+    ['left out, told, left out and told again', 'a', [null, '10:05', null, '10:05'], '10:05', '11:30'],
+  ] as const)(
+    'of a guild that two responses show need no more, with a time that was %s',
+    async (_, letter, told, from, seenAt) => {
+      await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+      await world.sync(territories, { Oak: place('a', '08:00') }, '10:50')
+      for (const [nth, since] of told.entries())
+        await world.sync(territories, { Oak: place(letter, since) }, `11:${nth}0`)
+      expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', `Guild ${letter}`, letter === 'a', from, seenAt]])
+      expect(await world.rows(holds)).toEqual([
+        ['Oak', 'Guild a', '08:00', from],
+        ['Oak', `Guild ${letter}`, from, 'infinity'],
+      ])
+    },
+  )
+
+  test('of two guilds, or of one since two times, do not agree with one another', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:50')
+    const one = [place('b', '10:05'), place('c', null), place('b', '10:10'), place('b', '10:15'), place('a', null)]
+    for (const [nth, sent] of one.entries()) await world.sync(territories, { Oak: sent }, `11:${nth}0`)
+    await world.sync(territories, { Oak: place('b', null) }, '12:00')
+    expect(await world.rows(captures)).toEqual([])
+  })
+
   test('hold on to what is known when the API no longer tells since when', async () => {
     await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
     for (const at of ['10:00:10', '10:00:20', '10:00:30'])

@@ -3,8 +3,10 @@ import type { Answered, RetractedRows } from '../../sync/declare/resource.ts'
 
 /** SQL condition: `hold` began with a capture, where `before` is the hold before it. */
 const isCapture = `hold.guild_uuid is not null
-        -- Another owner, or a later capture by the same one.
-        and (hold.guild_uuid is distinct from before.guild_uuid or hold.acquired > before.acquired)
+        -- Another owner, or a later capture by the same one. A hold without a time was captured before a response showed it, by the clock
+        -- of the game, which may be ahead by minutes.
+        and (hold.guild_uuid is distinct from before.guild_uuid
+             or hold.acquired > coalesce(before.acquired, before.valid_from + interval '10 minutes'))
         -- Back to a hold that began before the one that is stored: that one was wrong, and nothing was captured.
         and not coalesce(hold.acquired < before.acquired and hold.acquired < before.valid_from, false)
         -- A hold that was seen before and comes back, after answers that did not tell of it, is not captured once more. It began a few

@@ -2,7 +2,7 @@ import { territorySchema } from '../../api/schemas/territories.ts'
 import { defineResource } from '../../sync/declare/resource.ts'
 import { fieldOf, hasFields, joinMaps, knownBy, oneAnswer, textField } from '../record.ts'
 import { captureChecks, deriveCaptures, rebuildCaptures } from './derive.ts'
-import { compareHolds, holdersOf, normalizeTerritory } from './normalize.ts'
+import { agreementOf, compareHolds, holdersOf, normalizeTerritory } from './normalize.ts'
 import { territoryCapture, territoryHistory, territoryHold, territoryResource } from './tables.ts'
 
 /** Every territory and who holds it: `GET /guild/list/territory`, cached for ten seconds (API reference 2.3, 6.3). */
@@ -23,6 +23,7 @@ export const territories = defineResource({
       absence: 'with-root',
       reopens: true,
       compare: compareHolds,
+      agreement: agreementOf,
       empty: { guild: null },
       concerns: holdersOf,
     },

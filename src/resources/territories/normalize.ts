@@ -123,6 +123,12 @@ export function compareHolds(
   return acquired >= Math.min(Date.parse(known.acquired), began.getTime()) ? 'newer' : 'older'
 }
 
+/** Who holds it, and since when. */
+export function agreementOf(document: Json): { holder: string; since: string | null } {
+  const { guild, acquired } = document as { guild: string | null; acquired: string | null }
+  return { holder: guild ?? '', since: acquired }
+}
+
 function resourceRows(territory: string, resources: Territory['resources']): Row[] {
   if (!Array.isArray(resources)) return []
   return resources.flatMap(({ type, generation, baseGeneration, stored, limit }) =>

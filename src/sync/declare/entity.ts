@@ -69,6 +69,11 @@ export interface History {
     after: Json,
     known: { readonly began: Date; readonly lastSeen: Date | null; readonly isReturn: boolean },
   ) => 'newer' | 'older' | 'resumed' | 'less'
+  /**
+   * What responses must agree in where one is not enough: who holds it, and since when. Two that name the same holder agree, too, where
+   * one of them does not say since when.
+   */
+  readonly agreement?: (document: Json) => { readonly holder: string; readonly since: string | null }
   /** That a key appears is an event: it is there only once a second response shows it, since the first. Default: since the first alone. */
   readonly corroboratesNew?: boolean
   /** What documents of versions without a holder contain: such a version never was where the one before it is resumed. */

@@ -54,7 +54,7 @@ interface Order {
   /** The instant that the last accepted response speaks for. */
   readonly lastSeen: Date | null
   /** What becomes of the entities that are older than what is stored. */
-  readonly judgeOlder: (older: ReadonlyMap<Prepared, OlderKind>) => Promise<JudgedOlder>
+  readonly judgeOlder: (older: ReadonlyMap<Prepared, OlderKind>, less: readonly Prepared[]) => Promise<JudgedOlder>
   /** With the entities whose latest version is about to lose its tombstone. */
   readonly beforeReopening: (back: readonly Prepared[]) => Promise<void>
   /** Which unknown fields move with nearly every response. */
@@ -123,7 +123,7 @@ export async function loadVersions(
 ): Promise<Loaded> {
   const { lastSeen, judgeOlder, beforeReopening, judgeVolatile } = { ...unordered, ...order }
   const [older, now]: [Older[], string] = [[], instantText(at)]
-  const inserted: Prepared[] = []
+  const [inserted, less]: [Prepared[], Prepared[]] = [[], []]
   const changed: { entity: Prepared; before: Json; extra: Json }[] = []
   const volatile = { all: new Set<string>(), begun: new Set<string>() }
   for (let first = 0; first < entities.length; first += chunkSize) {
@@ -155,8 +155,8 @@ export async function loadVersions(
         if (comparison === 'newer') {
           changed.push({ entity, before, extra })
           next.push({ entity, start, previousUntil: start })
-        } else if (comparison !== 'less')
-          older.push({ entity, before, extra, began, start, previousUntil: start, kind: comparison })
+        } else if (comparison === 'less') less.push(entity)
+        else older.push({ entity, before, extra, began, start, previousUntil: start, kind: comparison })
       }
     }
     if (back.length > 0) await beforeReopening(back)
@@ -166,7 +166,7 @@ export async function loadVersions(
     await insertVersions(sql, history, [...fresh, ...next], now)
   }
   const judged = history.compare
-    ? await judgeOlder(new Map(older.map(({ entity, kind }) => [entity, kind])))
+    ? await judgeOlder(new Map(older.map(({ entity, kind }) => [entity, kind])), less)
     : noneOlder
   const versions = new Map(older.map((version) => [version.entity, version]))
   const replacing = judged.replacing.flatMap(({ entity, seen, after }) => {

@@ -4,11 +4,11 @@ import {
   type Claim,
   corroborate,
   forgetClaims,
-  forgetContradicted,
   type PendingClaim,
   pendingClaims,
   type Witness,
 } from '../evidence/claims.ts'
+import type { Json } from '../normalize/hash.ts'
 import type { Prepared } from '../normalize/prepare.ts'
 import { bulkTable } from '../sql/bulk-table.ts'
 import { historySql } from '../sql/history-sql.ts'
@@ -48,9 +48,9 @@ export async function loadAndRemember(
   const judgeVolatile = volatileJudge(sql, witness, lastSeen, scope)
   if (!waits(history)) return await loadVersions(sql, history, entities, at, { judgeVolatile })
   let other: ReadonlySet<Prepared> = new Set()
-  const judgeOlder = async (older: ReadonlyMap<Prepared, OlderKind>) => {
+  const judgeOlder = async (older: ReadonlyMap<Prepared, OlderKind>, less: readonly Prepared[]) => {
     other = new Set(older.keys())
-    return await withdrawContradicted(sql, witness, history, await confirmOlder(sql, witness, history, older))
+    return await withdrawContradicted(sql, witness, history, await confirmOlder(sql, witness, history, { older, less }))
   }
   const reopened = new Set<string>()
   const beforeReopening = async (back: readonly Prepared[]) => {
@@ -92,13 +92,14 @@ export async function loadAndRemember(
  * Entities that are older than the current version of their key. Either the response is wrong or what is stored: what enough consecutive
  * responses repeat is accepted, so that one wrong response does not block the right ones. Where a single response showed that the version
  * before had ended, another one is enough to resume it.
+ * @param less entities that say less than what is stored: they contradict nothing of the same holder
  * @returns those that are confirmed, with the instant of the first of these responses
  */
 async function confirmOlder(
   sql: Sql,
   witness: Witness,
   history: History,
-  older: ReadonlyMap<Prepared, OlderKind>,
+  { older, less }: { readonly older: ReadonlyMap<Prepared, OlderKind>; readonly less: readonly Prepared[] },
 ): Promise<ReadonlyMap<Prepared, Date>> {
   const resumed = [...older].flatMap(([entity, kind]) => (kind === 'resumed' ? [entity] : []))
   const chains = await readChains(
@@ -110,12 +111,17 @@ async function confirmOlder(
   const isAtOnce = (entity: Prepared) => chains.get(entity.key)?.[0]?.isPending === true
   const confirmed = new Map(resumed.filter(isAtOnce).map((entity) => [entity, witness.at]))
   for (const kind of ['older', 'resumed'] as const) {
+    const before = await pendingClaims(sql, witness, kind)
+    const agreed = (entity: Prepared) => before.find((claim) => agrees(history, entity, claim))
     const claims = [...older].flatMap(([entity, is]) =>
       is === kind && !confirmed.has(entity)
-        ? [{ entity, subject: entity.key, value: entity.hash.toString('hex').slice(0, 16) }]
+        ? [{ entity, subject: entity.key, value: agreed(entity)?.value ?? claimedOf(history, entity) }]
         : [],
     )
-    await forgetContradicted(sql, witness, kind, claims)
+    const kept = less.flatMap((entity) => agreed(entity) ?? [])
+    const said = new Set([...claims, ...kept].map(({ subject, value }) => `${subject} ${value}`))
+    const contradicted = before.filter(({ subject, value }) => !said.has(`${subject} ${value}`))
+    await forgetClaims(sql, witness.resource, kind, contradicted)
     const found = (await corroborate(sql, witness, kind, claims)).confirmed
     const firstAt = new Map(found.map((one) => [one.subject, one.firstAt]))
     for (const { entity, subject } of claims) {
@@ -124,6 +130,21 @@ async function confirmOlder(
     }
   }
   return confirmed
+}
+
+/** What responses must agree in, as a claim has it. */
+function claimedOf({ agreement }: History, { documentText, hash }: Prepared): string {
+  if (!agreement) return hash.toString('hex').slice(0, 16)
+  const { holder, since } = agreement(JSON.parse(documentText) as Json)
+  return `${holder} ${since ?? ''}`
+}
+
+function agrees(history: History, entity: Prepared, { subject, value }: PendingClaim): boolean {
+  if (subject !== entity.key) return false
+  const own = claimedOf(history, entity)
+  if (own === value || !history.agreement) return own === value
+  const [[holder, since], [claimed, claimedSince]] = [own.split(' '), value.split(' ')]
+  return holder === claimed && (since === '' || claimedSince === '')
 }
 
 /** Remembers the current versions of these keys: they began with this response. Of histories that only reopen, those of keys that were gone. */
