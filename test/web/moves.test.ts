@@ -17,15 +17,16 @@ describe.each(kindsOfPart)('moves of members on the %s database', (kind) => {
     for (const at of ['11:01', '12:00']) await syncGuild(world, guildBody('a', { 2: {} }), at)
     const { ask } = await serve(world)
     const { document } = parseHTML((await ask('/')).text)
-    const rows = [...document.querySelectorAll('tbody tr')].map((row) =>
-      [...row.querySelectorAll('td, th')].map((cell) => cell.textContent?.trim()).slice(1),
-    )
-    const moves = rows.filter(([player]) => player?.startsWith('Player'))
-    expect(moves.toSorted((one, other) => String(one[0]).localeCompare(String(other[0])))).toEqual([
-      ['Player1', 'transferred from Guild a', 'Guild b', 'recruit'],
-      ['Player3', 'promoted', 'Guild b', 'chief'],
-      ['Player4', 'left', 'Guild a', 'recruit'],
-      ['Player5', 'joined', 'Guild b', 'recruit'],
+    const rows = [...document.querySelectorAll('li')].flatMap((row) => {
+      row.querySelector('time')?.remove()
+      const text = row.textContent?.replaceAll(/\s+/g, ' ').trim() ?? ''
+      return text.startsWith('Player') ? [text] : []
+    })
+    expect(rows.toSorted()).toEqual([
+      'Player1 from Guild a to Guild b',
+      'Player3 promoted as chief, Guild b',
+      'Player4 left, Guild a',
+      'Player5 joined as recruit, Guild b',
     ])
     const feed = (await ask('/feeds/guilds/bbb.atom')).text
     expect(feed).toContain('Player1 transferred from Guild a to Guild b')

@@ -149,8 +149,8 @@ async function readFailures(sql: Visit['sql'], resources: readonly string[]): Pr
       cross join lateral (
         select run.* from unnest('{failed,rejected,partial}'::text[]) as wanted(status)
          cross join lateral (select * from sync.run where run.resource = every.name and run.status = wanted.status
-                              order by run.started_at desc limit 1) run
-         order by run.started_at desc limit 1) last`,
+                              order by run.started_at desc nulls last limit 1) run
+         order by run.started_at desc nulls last limit 1) last`,
     [resources],
   )
 }
