@@ -16,7 +16,7 @@ import { maintain } from '../../src/sync/retention/maintain.ts'
 import { contentOf, partitionsOf } from '../support/database-content.ts'
 import { place } from '../support/guild-answers.ts'
 import { transactionsOver } from '../support/lake-folder.ts'
-import { bothKinds, temporaryFolder, testDatabase } from '../support/postgres.ts'
+import { bothKinds, kindsOfPart, temporaryFolder, testDatabase } from '../support/postgres.ts'
 import { wrongRows } from '../support/verified.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -46,7 +46,7 @@ const paths = async (folder: string) =>
 const present = async (folder: string) =>
   (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.copy.gz')).sort()
 
-describe.each(bothKinds)('a backup of a database (%s)', (kind) => {
+describe.each(kindsOfPart)('a backup of a database (%s)', (kind) => {
   test.each(bothKinds)('restores everything into an empty one (%s), which is whole', async (other) => {
     const { db } = await filledDatabase(kind)
     const folder = await temporaryFolder()
@@ -181,7 +181,7 @@ describe('a restore', () => {
     expect(await contentOf(target)).toEqual(await contentOf(db))
   })
 
-  test.each(bothKinds)('goes on where it was interrupted (%s)', async (kind) => {
+  test.each(kindsOfPart)('goes on where it was interrupted (%s)', async (kind) => {
     const { db } = await filledDatabase('server')
     const folder = await temporaryFolder()
     await write(db, folder)

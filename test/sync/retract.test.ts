@@ -14,6 +14,7 @@ import { effort } from '../support/effort.ts'
 import { guildBody, place, syncGuild } from '../support/guild-answers.ts'
 import { different, lakeBetween, linesOf } from '../support/lake-folder.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
+import { kindsOfPart } from '../support/postgres.ts'
 import { wrongRows } from '../support/verified.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
@@ -65,7 +66,7 @@ async function expecting(of: World) {
     })
 }
 
-describe.each(['server', 'embedded'] as const)('on %s, a period that is retracted', (kind) => {
+describe.each(kindsOfPart)('on %s, a period that is retracted', (kind) => {
   const world = worldOf(kind)
   const without = worldOf(kind)
 
