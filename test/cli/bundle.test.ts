@@ -43,7 +43,7 @@ describe('the bundled program', () => {
     const bytes = loaded.reduce((sum, file) => sum + readFileSync(file).length, 0)
     expect(loaded.filter((file) => !file.startsWith(chunks))).toEqual([])
     expect(loaded.length).toBeGreaterThan(10)
-    expect(loaded.length).toBeLessThan(90)
+    expect(loaded.length).toBeLessThan(89)
     // What knows proxies is read by those alone who have one.
     expect(loaded.filter((file) => file.includes('proxy'))).toEqual([])
     // Each resource brings its schemas and tables, about 20 kB; what confirms restrictions and absences, about 15 kB; reading a

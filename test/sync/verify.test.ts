@@ -16,7 +16,7 @@ import { openWorld, type World, worldOf } from '../support/world.ts'
 /** Checks that find something, as `check table: rows`. */
 async function failing(sql: Sql): Promise<string[]> {
   const found: string[] = []
-  for (const check of checksOf(resources)) {
+  for (const check of await checksOf(resources)) {
     const { wrong } =
       typeof check.find === 'string' ? await findWrong(sql, check.find) : await check.find(sql, undefined)
     if (wrong > 0) found.push(`${check.name} ${check.table}: ${wrong}`)

@@ -9,7 +9,6 @@ import { fieldOf, hasFields, knownBy, oneAnswer } from '../record.ts'
 import { deriveListings } from './derive.ts'
 import { onlineGrowth, onlinePassing } from './growth.ts'
 import { keyOf, normalizeWorld, recordsOf } from './normalize.ts'
-import { rebuildListings } from './rebuild-listings.ts'
 import { onlineSample, playerHop, playerListing, worldHistory, worldSample } from './tables.ts'
 
 /**
@@ -48,6 +47,6 @@ export const onlinePlayers = defineResource({
   ...knownBy(z.unknown()),
   personal: inOnlineList,
   derive: deriveListings,
-  afterRetraction: rebuildListings,
+  afterRetraction: async (sql) => await (await import('./rebuild-listings.ts')).rebuildListings(sql),
   derived: [onlineSample, playerListing, playerHop],
 })

@@ -1,7 +1,7 @@
 import { territorySchema } from '../../api/schemas/territories.ts'
 import { defineResource } from '../../sync/declare/resource.ts'
 import { fieldOf, hasFields, joinMaps, knownBy, oneAnswer, textField } from '../record.ts'
-import { captureChecks, deriveCaptures, rebuildCaptures } from './derive.ts'
+import { deriveCaptures } from './derive.ts'
 import { agreementOf, compareHolds, holdersOf, normalizeTerritory } from './normalize.ts'
 import { territoryCapture, territoryHistory, territoryHold, territoryResource } from './tables.ts'
 
@@ -40,8 +40,8 @@ export const territories = defineResource({
   normalize: normalizeTerritory,
   ...knownBy(territorySchema),
   derive: deriveCaptures,
-  afterRetraction: rebuildCaptures,
-  checks: captureChecks,
+  afterRetraction: async (sql) => await (await import('./rebuild-captures.ts')).rebuildCaptures(sql),
+  checks: async () => (await import('./rebuild-captures.ts')).captureChecks,
   derived: [territoryCapture],
   retained: [
     // Stored amounts change every minute; of long ago the end of each hour is enough.

@@ -205,8 +205,8 @@ export interface ResourceBase {
   derive?(sql: Sql, answered: Answered): Promise<number>
   /** Rewrites what `derive` made, without the responses in the temporary tables `retract_span` and `retract_response`, after samples and versions. */
   afterRetraction?(sql: Sql): Promise<RetractedRows | undefined>
-  /** What must hold of its own tables, besides what holds of every table of its kind. */
-  readonly checks?: readonly Check[]
+  /** What must hold of its own tables, besides what holds of every table of its kind. Read by `verify` alone, as what rebuilds is by `retract`. */
+  checks?(): Promise<readonly Check[]>
   /** The tables that `derive` writes, besides those above. */
   readonly derived?: readonly AnyPgTable[]
 }

@@ -23,16 +23,17 @@ interface VerifyOptions {
 }
 
 /** Everything that must hold of the tables that these resources write, and of those of the engine. */
-export function checksOf(resources: readonly ResourceBase[]): Check[] {
-  const ofResources = resources.flatMap((resource) => {
+export async function checksOf(resources: readonly ResourceBase[]): Promise<Check[]> {
+  const ofResources: Check[] = []
+  for (const resource of resources) {
     const tables = writtenTables(resource)
-    return [
+    ofResources.push(
       ...tables.flatMap((table) => (table.kind === 'versions' ? chainChecks(table) : [])),
-      ...(resource.checks ?? []),
+      ...((await resource.checks?.()) ?? []),
       ...ledgerChecks(resource, tables),
       ...claimChecks(resource),
-    ]
-  })
+    )
+  }
   return [...ofResources, ...claimWide, ...ledgerWide, ...coverageChecks, ...archiveChecks, ...outboxChecks]
 }
 
@@ -42,7 +43,7 @@ export async function verifyDatabase(
   resources: readonly ResourceBase[],
   { signal, onProgress }: VerifyOptions = {},
 ): Promise<Verified[]> {
-  const checks = checksOf(resources)
+  const checks = await checksOf(resources)
   const done: Verified[] = []
   for (const check of checks) {
     signal?.throwIfAborted()
