@@ -52,7 +52,7 @@ const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../../packag
 
 /** What runs until it is stopped, and what it says when it is ready. */
 const servers: readonly [RegExp, string][] = [
-  [/^wynnsync (serve|sandbox|serve-db)\b/, 'stop: Ctrl-C'],
+  [/^wynnsync (serve(?! --export)|sandbox|serve-db)\b/, 'stop: Ctrl-C'],
   [/\bwynnsync start\b/, 'started'],
   [/^wynnsync status --watch/, 'territories'],
   // Shown to its end by test/cli/demo.test.ts.

@@ -54,7 +54,8 @@ export async function itemsPage({ sql, query }: Visit): Promise<Page> {
   const sort = query.get('sort') ?? ''
   const isOther = sort.startsWith('-')
   const by = headings.find(([name]) => name === sort.replace(/^-/, ''))?.[0] ?? 'name'
-  const isFalling = (by === 'value' || by === 'level') !== isOther
+  const isNumber = by === 'value' || by === 'level'
+  const isFalling = isNumber !== isOther
   const page = Math.max(1, Math.min(1000, Math.floor(Number(query.get('page'))) || 1))
   const found = await sql.query<
     Item & { readonly class: string | null; readonly value: number | null; readonly total: number }
@@ -71,7 +72,7 @@ export async function itemsPage({ sql, query }: Visit): Promise<Page> {
                and ($4 = '' or lower(class_requirement collate "C") = lower($4 collate "C"))
                and ($5::int is null or level >= $5) and ($6::int is null or level <= $6)
                and ($7 = '' or roll.value is not null)) listed
-      order by listed.${by} ${isFalling ? 'desc' : 'asc'} nulls last, listed.name collate "C", listed.id collate "C" limit ${most} offset $8`,
+      order by listed.${by}${isNumber ? '' : ' collate "C"'} ${isFalling ? 'desc' : 'asc'} nulls last, listed.name collate "C", listed.id collate "C" limit ${most} offset $8`,
     [text, type, tier, wanted, level(least), level(highest), stat, (page - 1) * most],
   )
   const total = found[0]?.total ?? 0

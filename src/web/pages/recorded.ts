@@ -238,7 +238,7 @@ export async function questsPage({ sql }: Visit): Promise<Page> {
     patch: number | null
   }>(
     `select coalesce(name, key) as what, old_value #>> '{}' as before, new_value #>> '{}' as after, changed_at as at, patch
-       from analytics.quest_change order by changed_at desc, 1 limit ${PER_PAGE}`,
+       from analytics.quest_change order by changed_at desc, coalesce(name, key) collate "C" limit ${PER_PAGE}`,
   )
   const [latest] = await sql.query<{ quests: number | null; since: Date }>(
     `select quests, valid_from as since from analytics.quest_count order by valid_from desc limit 1`,
