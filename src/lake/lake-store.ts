@@ -13,6 +13,8 @@ export interface LakeStore {
   readText(path: string, signal?: AbortSignal): Promise<string | undefined>
   /** Puts a file of `work` at a path: a reader sees the whole of it, or what was there before. @param sha256 in hex, if known */
   put(file: string, path: string, sha256?: string): Promise<void>
+  /** Puts a file in place of a text that was read, or of none: nothing is put where another is there by now. @returns whether it was put */
+  replace(file: string, path: string, was: string | undefined): Promise<boolean>
   /** All files whose names end so, by their paths, with their sizes in bytes. */
   list(ending: string): Promise<ReadonlyMap<string, number>>
   remove(path: string): Promise<void>

@@ -19,17 +19,25 @@ export async function openStore(place: string, settings?: StoreSettings): Promis
 }
 
 function folderStore(folder: string): LakeStore {
+  const readText = async (path: string) =>
+    await readFile(join(folder, path), 'utf8').catch((error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return undefined
+      throw error
+    })
+  const put = async (file: string, path: string) => {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await rename(file, join(folder, path))
+  }
   return {
     place: folder,
     work: join(folder, WORK),
-    readText: async (path) =>
-      await readFile(join(folder, path), 'utf8').catch((error: unknown) => {
-        if (codeOf(error) === 'ENOENT') return undefined
-        throw error
-      }),
-    put: async (file, path) => {
-      await mkdir(dirname(join(folder, path)), { recursive: true })
-      await rename(file, join(folder, path))
+    readText,
+    put,
+    // One process at a time has the folder for writing.
+    replace: async (file, path, was) => {
+      if ((await readText(path)) !== was) return false
+      await put(file, path)
+      return true
     },
     list: async (ending) => {
       const names = await readdir(folder, { recursive: true })

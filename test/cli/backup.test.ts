@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
@@ -36,6 +37,22 @@ test('a backup is restored into a new folder, and into no other place than an em
   expect([full.code, full.err]).toEqual([2, expect.stringContaining('a restore needs an empty database')])
   const asked = await runProgram(['query', 'item', '--json', '--data-dir', join(folder, 'restored')], {}, folder)
   expect(JSON.parse(asked.out)).toHaveLength(2)
+  // A new database in the folder of a lost one has nothing of it.
+  await rm(join(folder, 'data'), { recursive: true })
+  expect((await run('migrate')).code).toBe(0)
+  const emptied = await run('backup', './backup')
+  expect([emptied.code, emptied.err]).toEqual([2, expect.stringContaining('is the backup of another database')])
+  // One that was restored goes on with the backup.
+  const goesOn = await runProgram(['backup', './backup', '--data-dir', join(folder, 'restored')], {}, folder)
+  expect([goesOn.code, goesOn.err]).toEqual([0, expect.any(String)])
+
+  const first = await runProgram(
+    ['restore', './none', '--if-any', '--json', '--data-dir', join(folder, 'new')],
+    {},
+    folder,
+  )
+  expect(jsonSchemas.restore.parse(JSON.parse(first.out))).toMatchObject({ at: null, rows: 0 })
+  expect([first.code, (await run('restore', './none')).code]).toEqual([0, 2])
   for (const place of ['', 'https://example.org/backup'])
     expect((await runProgram(['backup', place, '--data-dir', join(folder, 'data')], {}, folder)).code).toBe(2)
 })

@@ -1,9 +1,6 @@
-import { once } from 'node:events'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { backupDatabase } from '../../src/lake/backup/backup.ts'
@@ -13,6 +10,7 @@ import { openStore } from '../../src/lake/store.ts'
 import { growingTables } from '../../src/resources/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { maintain } from '../../src/sync/retention/maintain.ts'
+import { openBucket } from '../support/bucket.ts'
 import { contentOf, partitionsOf } from '../support/database-content.ts'
 import { place } from '../support/guild-answers.ts'
 import { transactionsOver } from '../support/lake-folder.ts'
@@ -118,31 +116,11 @@ describe.each(kindsOfPart)('a backup of a database (%s)', (kind) => {
   })
 })
 
-/** A bucket in memory, with what a lake or a backup asks of one. */
+/** A bucket with the settings that reach it. */
 async function bucket() {
-  const objects = new Map<string, Buffer>()
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const url = new URL(String(request.url), 'http://x')
-    const key = decodeURIComponent(url.pathname.replace('/bucket/', ''))
-    const prefix = url.searchParams.get('prefix')
-    const object = objects.get(key)
-    if (request.method === 'PUT') objects.set(key, Buffer.concat(chunks))
-    if (request.method === 'DELETE') objects.delete(key)
-    if (prefix !== null) {
-      const found = [...objects].filter(([name]) => name.startsWith(prefix))
-      response.end(
-        found.map(([name, { length }]) => `<Contents><Key>${name}</Key><Size>${length}</Size></Contents>`).join(''),
-      )
-    } else if (request.method === 'GET') response.writeHead(object ? 200 : 404).end(object)
-    else response.end()
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const s3 = { keyId: 'key', secret: 'secret', sessionToken: undefined, region: 'us-east-1', endpoint }
-  return { objects, settings: { s3, clock: systemClock, dataDir: await temporaryFolder() } }
+  const opened = await openBucket()
+  const s3 = { keyId: 'key', secret: 'secret', sessionToken: undefined, region: 'us-east-1', endpoint: opened.endpoint }
+  return { opened, objects: opened.objects, settings: { s3, clock: systemClock, dataDir: await temporaryFolder() } }
 }
 
 test('a backup lies in a bucket as in a folder', async () => {
@@ -197,16 +175,81 @@ describe('a restore', () => {
     expect(await contentOf(target)).toEqual(await contentOf(db))
   })
 
-  test('starts a history whose next backup is whole, although its transactions are counted anew', async () => {
+  test('starts a history that goes on at the same place, as long as no other has done so', async () => {
     const { db } = await filledDatabase('server')
-    const folder = await temporaryFolder()
-    await write(db, folder)
-    const target = await testDatabase('server')
-    await restoreDatabase(target, folder, quiet)
-    await expect(write(target, folder)).rejects.toThrow(
-      'is the backup of another database, or of this one before it was restored',
+    const { settings } = await bucket()
+    for (const [place, options] of [
+      [await temporaryFolder(), {}],
+      ['s3://bucket/of/wynn', { settings }],
+    ] as const) {
+      const first = await write(db, place, options)
+      const [one, other] = [await testDatabase('server'), await testDatabase('server')]
+      for (const target of [one, other]) await restoreDatabase(target, place, { ...quiet, ...options })
+      await one.query(`update game.item set display_name = 'another' where internal_name = 'axe'`)
+      // Of what is as it was, no file is sent again.
+      const next = await write(one, place, options)
+      expect(next.dropped).toBeGreaterThan(0)
+      expect(next.dropped).toBeLessThan(first.files / 2)
+      expect(await write(one, place, options)).toMatchObject({ written: 0, dropped: 0 })
+      await expect(write(other, place, options)).rejects.toThrow(
+        'was written by another since this one was restored from it',
+      )
+      await expect(write(db, place, options)).rejects.toThrow('is the backup of another database')
+      const last = await testDatabase('server')
+      await restoreDatabase(last, place, { ...quiet, ...options })
+      expect(await contentOf(last)).toEqual(await contentOf(one))
+    }
+  })
+})
+
+describe('two backups of what was restored from one', () => {
+  async function restoredTwice() {
+    const { db } = await filledDatabase('server')
+    const { opened, objects, settings } = await bucket()
+    const place = 's3://bucket/of/wynn'
+    await write(db, place, { settings })
+    const [one, other] = [await testDatabase('server'), await testDatabase('server')]
+    for (const target of [one, other]) {
+      await restoreDatabase(target, place, { ...quiet, settings })
+      await target.query(`update game.item set display_name = $1 where internal_name = 'axe'`, [target.place])
+    }
+    const elsewhere = { ...settings, dataDir: await temporaryFolder() }
+    const restored = async () => {
+      const target = await testDatabase('server')
+      await restoreDatabase(target, place, { ...quiet, settings })
+      return await contentOf(target)
+    }
+    return { one, other, opened, objects, settings, elsewhere, place, restored }
+  }
+
+  test('at the same time leave that of the first, whole', async () => {
+    const { one, other, settings, elsewhere, place, restored } = await restoredTwice()
+    const ends = await Promise.allSettled([
+      write(one, place, { settings }),
+      write(other, place, { settings: elsewhere }),
+    ])
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    const winner = ends[0].status === 'fulfilled' ? one : other
+    expect(await restored()).toEqual(await contentOf(winner))
+  })
+
+  test('leave that of the other, where it comes between the look at the list and its replacement', async () => {
+    const { one, other, opened, settings, elsewhere, place, restored } = await restoredTwice()
+    let refusals = 1
+    opened.before = (_method, _key, { headers }) => (headers['if-match'] && refusals-- > 0 ? 503 : undefined)
+    // It is away once. Before it is asked again, the other is there.
+    const sleep = async () => void (await write(other, place, { settings: elsewhere }))
+    const late = { ...settings, clock: { ...systemClock, sleep } }
+    await expect(write(one, place, { settings: late })).rejects.toThrow(
+      'another process has put its backup into s3://bucket/of/wynn meanwhile, which stays',
     )
-    const all = await write(target, folder, { replace: true })
-    expect(all.written).toBe(all.files)
+    expect(await restored()).toEqual(await contentOf(other))
+  })
+
+  test('need no conditions of the service for one after the other', async () => {
+    const { one, opened, settings, place, restored } = await restoredTwice()
+    opened.before = (_method, _key, { headers }) => (headers['if-match'] ? 501 : undefined)
+    await write(one, place, { settings })
+    expect(await restored()).toEqual(await contentOf(one))
   })
 })

@@ -166,7 +166,7 @@ const notSynced = `'installed_sql', 'installed_program', 'lock'`
 export async function tableNames(db: Database): Promise<string[]> {
   const rows = await db.query<{ name: string }>(
     `select schemaname || '.' || tablename as name from pg_tables
-      where schemaname in ('game', 'sync') and tablename not in (${notSynced}) order by 1`,
+      where schemaname in ('game', 'sync') and tablename not in (${notSynced}, 'restored_from') order by 1`,
   )
   return rows.map(({ name }) => name)
 }

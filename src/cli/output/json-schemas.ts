@@ -187,8 +187,8 @@ export const jsonSchemas = {
   restore: z.looseObject({
     place: text,
     target: text.describe('host and database, or folder'),
-    at: instant.describe('when the backup began to read'),
-    program: text.describe('version of the program that made it'),
+    at: instant.nullable().describe('when the backup began to read; null: there was none (`--if-any`)'),
+    program: text.nullable().describe('version of the program that made it'),
     tables: listOf(rowsOfTable),
     files: count,
     rows: count,

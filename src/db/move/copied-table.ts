@@ -10,8 +10,11 @@ export interface CopiedTable {
 /** Which tables a move has copied; in its target, until it is whole. */
 export const MOVE_PROGRESS = 'sync.move_progress'
 
-/** What belongs to one installation: who holds locks there, and which SQL is installed. */
-const NOT_COPIED = ['sync.lock', 'sync.installed_sql', 'sync.installed_program', MOVE_PROGRESS]
+/** Of a database that was restored: which backup it was restored from. */
+export const RESTORED_FROM = 'sync.restored_from'
+
+/** What belongs to one installation: who holds locks there, which SQL is installed, and where its history comes from. */
+const NOT_COPIED = ['sync.lock', 'sync.installed_sql', 'sync.installed_program', MOVE_PROGRESS, RESTORED_FROM]
 
 interface CatalogueTable extends CopiedTable {
   /** Tables that foreign keys of this one name. */

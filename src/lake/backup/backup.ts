@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type { Clock } from '../../base/clock.ts'
-import { UsageError } from '../../base/errors.ts'
+import { RetryableError, UsageError } from '../../base/errors.ts'
 import { quoted } from '../../db/bulk/copy-columns.ts'
 import { copyText } from '../../db/bulk/copy-text.ts'
+import { tableExists } from '../../db/catalog.ts'
 import type { Database, Sql } from '../../db/database.ts'
 import { syncFile } from '../../db/embedded/sync-files.ts'
-import { type CopiedTable, listTables } from '../../db/move/copied-table.ts'
+import { type CopiedTable, listTables, RESTORED_FROM } from '../../db/move/copied-table.ts'
 import { partitionsOf, readTextRows, sequencesOf } from '../../db/move/copy-table.ts'
 import { inSnapshot } from '../../db/move/move.ts'
 import { type Changes, changesOf, type Reading, readingOf } from '../changes.ts'
@@ -22,9 +23,11 @@ import {
   ENDING,
   FORMAT,
   isBackupPath,
+  MANIFEST,
   type Manifest,
   pathOf,
   readManifest,
+  type StoredManifest,
   writeManifest,
 } from './manifest.ts'
 
@@ -46,7 +49,7 @@ export interface BackedUp {
   readonly files: number
   readonly rows: number
   readonly bytes: number
-  /** Files written and rows in them; the others hold what the database holds already. */
+  /** Files read and written, and rows in them; the others hold what the database holds already. */
   readonly written: number
   readonly writtenRows: number
   /** Files of earlier backups that were deleted. */
@@ -69,6 +72,8 @@ interface Backup {
   readonly sql: Sql
   readonly store: LakeStore
   readonly options: BackupOptions
+  /** Paths of the backup before whose files are there. */
+  readonly held: ReadonlySet<string>
 }
 
 /** Columns that say when a row came, the best first: rows of a month that is over stay as they are. */
@@ -83,25 +88,59 @@ const WHOLE_BYTES = 16_000_000
  * Makes the files of a place equal to one snapshot of the database: every table, each month of a large one in a file of its own.
  * Only months that changed are read and written. No file is replaced by another, and the manifest is put in place last: interrupted at
  * any instant, the backup before is whole. Then files that it has no more are deleted, and with them what was removed from the database.
+ * A database that was restored from the backup at the place goes on with it, as long as no other has done so.
  * @throws BackupOfAnother when the place has one of another database
- * @throws RetryableError while another process writes there
+ * @throws RetryableError while another process writes there, or when one has done so meanwhile from elsewhere
  */
 export async function backupDatabase(db: Database, place: string, options: BackupOptions): Promise<BackedUp> {
   const store = await openStore(place, options.settings)
   return await withWritingFolder(store, options.clock, async () => {
     const before = await readManifest(store, options.signal)
     return await inSnapshot(db, async (sql) => {
-      const reading = await readingOf(sql, (text) => createHash('sha256').update(text).digest('hex'), db.place)
+      const reading = await readingOf(sql, sha256, `${db.place} since ${await installedAt(sql)}`)
       if (before && before.source !== reading.source && !options.replace && !options.dryRun)
-        throw new BackupOfAnother(
-          `${store.place} is the backup of another database, or of this one before it was restored or moved; --yes replaces it`,
-        )
-      return await backupSnapshot({ sql, store, options }, reading, before)
+        await refuseOther(sql, store, before)
+      const present = before ? await store.list(ENDING) : new Map<string, number>()
+      const held = before?.files.filter(({ path, bytes }) => present.get(path) === bytes).map(({ path }) => path)
+      return await backupSnapshot({ sql, store, options, held: new Set(held) }, reading, before)
     })
   })
 }
 
-async function backupSnapshot(backup: Backup, reading: Reading, before: Manifest | undefined): Promise<BackedUp> {
+/** In hex. */
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+/** When the database was made. New ones of the embedded kind are alike in all else. */
+async function installedAt(sql: Sql): Promise<string> {
+  const [row] = await sql.query<{ at: string }>(
+    'select extract(epoch from min(installed_at))::text as at from sync.installed_program',
+  )
+  return row?.at ?? ''
+}
+
+/** Keeps in a database which backup it was restored from. */
+export async function recordRestored(sql: Sql, { text }: StoredManifest): Promise<void> {
+  await sql.query(
+    `create table if not exists ${RESTORED_FROM} (backup text primary key);
+     comment on table ${RESTORED_FROM} is 'The backup that this database was restored from: SHA-256 of its list of files.';
+     delete from ${RESTORED_FROM};`,
+  )
+  await sql.query(`insert into ${RESTORED_FROM} values ($1)`, [sha256(text)])
+}
+
+/** @throws BackupOfAnother unless the database was restored from it */
+async function refuseOther(sql: Sql, { place }: LakeStore, { text }: StoredManifest): Promise<void> {
+  const isKept = await tableExists(sql, RESTORED_FROM)
+  const [from] = isKept ? await sql.query<{ backup: string }>(`select backup from ${RESTORED_FROM}`) : []
+  if (from?.backup === sha256(text)) return
+  throw new BackupOfAnother(
+    from
+      ? `${place} is the backup of another database, or was written by another since this one was restored from it; --yes replaces it`
+      : `${place} is the backup of another database, or of this one before it was restored or moved; --yes replaces it`,
+  )
+}
+
+async function backupSnapshot(backup: Backup, reading: Reading, before: StoredManifest | undefined): Promise<BackedUp> {
   const { sql, store, options } = backup
   const { clock, program, signal, dryRun = false } = options
   const at = new Date(clock.now()).toISOString()
@@ -144,7 +183,8 @@ async function backupSnapshot(backup: Backup, reading: Reading, before: Manifest
     writtenRows: total,
   }
   if (dryRun) return { ...counts, dropped: 0 }
-  await writeManifest(store, {
+  const present = await presentFiles(store, files)
+  const manifest: Manifest = {
     ...{ format: FORMAT, program, at, source: reading.source, lastRun, files },
     migration: await newestMigration(sql),
     tables: await Promise.all(
@@ -155,8 +195,11 @@ async function backupSnapshot(backup: Backup, reading: Reading, before: Manifest
       })),
     ),
     sequences: await sequencesOf(sql),
-  })
-  return { ...counts, dropped: await dropOthers(store, new Set(files.map(({ path }) => path))) }
+  }
+  const text = await writeManifest(store, manifest, before)
+  const stay = new Set(files.map(({ path }) => path))
+  const others = present.filter((path) => isBackupPath(path) && !stay.has(path))
+  return { ...counts, dropped: await dropOthers(store, others, text) }
 }
 
 /** The latest run, with the transaction that wrote it. */
@@ -173,7 +216,7 @@ async function writtenBy(sql: Sql, run: string | null): Promise<Manifest['lastRu
  * anew: its latest run is missing, or was written by another one.
  */
 async function knownFiles(
-  { sql, store }: Backup,
+  { sql, held }: Backup,
   before: Manifest | undefined,
   { source, next }: Reading,
 ): Promise<readonly BackupFile[]> {
@@ -181,8 +224,7 @@ async function knownFiles(
   const { run, transaction } = before.lastRun
   if ((await writtenBy(sql, run))?.transaction !== transaction) return []
   if (before.files.some((file) => BigInt(file.transaction) > next)) return []
-  const present = await store.list(ENDING)
-  return before.files.filter(({ path, bytes }) => present.get(path) === bytes)
+  return before.files.filter(({ path }) => held.has(path))
 }
 
 async function backupTable(sql: Sql, table: CopiedTable): Promise<BackupTable> {
@@ -205,7 +247,7 @@ async function backupTable(sql: Sql, table: CopiedTable): Promise<BackupTable> {
 }
 
 async function writeFile(
-  { sql, store, options }: Backup,
+  { sql, store, options, held }: Backup,
   {
     table,
     month,
@@ -232,11 +274,12 @@ async function writeFile(
     await file
   }
   await syncFile(draft, 'r')
-  const sha256 = await sha256Of(draft)
+  const hash = await sha256Of(draft)
   const { size: bytes } = await stat(draft)
-  const about = { table: table.name, month, sha256 }
+  const about = { table: table.name, month, sha256: hash }
   const path = pathOf(about)
-  await store.put(draft, path, sha256)
+  // Of a database that was restored, most files are what they were.
+  if (!held.has(path)) await store.put(draft, path, hash)
   return { path, ...about, rows: counted.rows, bytes, schema: table.schema, transaction }
 }
 
@@ -283,9 +326,22 @@ export async function newestMigration(sql: Sql): Promise<string> {
   return row?.when ?? '0'
 }
 
-/** Deletes files of earlier backups, and of interrupted ones; no file that a backup cannot have made. */
-async function dropOthers(store: LakeStore, stay: ReadonlySet<string>): Promise<number> {
-  const others = [...(await store.list(ENDING)).keys()].filter((path) => isBackupPath(path) && !stay.has(path))
-  for (const path of others) await store.remove(path)
+/** @returns the paths of all files that are there now @throws RetryableError when one of the backup is not: another process has deleted it */
+async function presentFiles(store: LakeStore, files: readonly BackupFile[]): Promise<string[]> {
+  const present = await store.list(ENDING)
+  const missing = files.find(({ path, bytes }) => present.get(path) !== bytes)
+  if (!missing) return [...present.keys()]
+  throw new RetryableError(`${missing.path} is gone from ${store.place}: another process writes there; try again later`)
+}
+
+/**
+ * Deletes files of earlier backups, and of interrupted ones. They were there before the manifest: what comes later may be of the next
+ * backup, which another process makes.
+ */
+async function dropOthers(store: LakeStore, others: readonly string[], manifest: string): Promise<number> {
+  for (const [nth, path] of others.entries()) {
+    if ((await store.readText(MANIFEST)) !== manifest) return nth
+    await store.remove(path)
+  }
   return others.length
 }

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { UsageError } from '../../base/errors.ts'
+import { RetryableError, UsageError } from '../../base/errors.ts'
 import { visibleLine } from '../../base/terminal-text.ts'
 import { type LakeStore, WRITING } from '../lake-store.ts'
 
@@ -70,6 +70,10 @@ const manifest = z.object({
 })
 
 export type Manifest = z.infer<typeof manifest>
+
+/** A manifest with the text of it that lies at its place. */
+export type StoredManifest = Manifest & { readonly text: string }
+
 export type BackupFile = z.infer<typeof file>
 
 /** The path of a file below the place: of what is in it, so that none is ever replaced by another. */
@@ -91,7 +95,7 @@ export function isBackupPath(path: string): boolean {
 }
 
 /** @returns undefined where there is no backup @throws UsageError when its manifest is none, or of a newer format */
-export async function readManifest(store: LakeStore, signal?: AbortSignal): Promise<Manifest | undefined> {
+export async function readManifest(store: LakeStore, signal?: AbortSignal): Promise<StoredManifest | undefined> {
   const text = await store.readText(MANIFEST, signal)
   if (text === undefined) return undefined
   const place = `${store.place.replace(/\/$/, '')}/${MANIFEST}`
@@ -100,7 +104,7 @@ export async function readManifest(store: LakeStore, signal?: AbortSignal): Prom
   if (typeof format === 'number' && format > FORMAT)
     throw new UsageError(`${place} has format ${format}; this version reads ${FORMAT}`)
   const read = manifest.safeParse(value)
-  if (read.success) return read.data
+  if (read.success) return { ...read.data, text }
   const [issue] = read.error.issues
   throw new UsageError(
     `${place} is not that of a backup: ${visibleLine(`${issue?.path.join('.').slice(0, 100)}: ${issue?.message}`)}`,
@@ -115,11 +119,20 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Puts a manifest in place of the one before: what reads it sees one of the two. */
-export async function writeManifest(store: LakeStore, written: Manifest): Promise<void> {
+/**
+ * Puts a manifest in place of the one before: what reads it sees one of the two.
+ * @returns its text @throws RetryableError when another backup was put there meanwhile; that one stays
+ */
+export async function writeManifest(
+  store: LakeStore,
+  written: Manifest,
+  before: StoredManifest | undefined,
+): Promise<string> {
   // What could not be read again takes the place of nothing.
   manifest.parse(written)
   const draft = join(store.work, WRITING, MANIFEST)
-  await writeFile(draft, `${JSON.stringify(written, null, 1)}\n`, { flush: true, mode: 0o600 })
-  await store.put(draft, MANIFEST)
+  const text = `${JSON.stringify(written, null, 1)}\n`
+  await writeFile(draft, text, { flush: true, mode: 0o600 })
+  if (await store.replace(draft, MANIFEST, before?.text)) return text
+  throw new RetryableError(`another process has put its backup into ${store.place} meanwhile, which stays`)
 }

@@ -22,7 +22,7 @@ import { setTextForm } from '../../db/move/table-digest.ts'
 import type { StoreSettings } from '../lake-store.ts'
 import { type LakePlace, openPlace } from '../read/place.ts'
 import { openStore } from '../store.ts'
-import { newestMigration } from './backup.ts'
+import { newestMigration, recordRestored } from './backup.ts'
 import { type BackupFile, type Manifest, readManifest } from './manifest.ts'
 
 export interface RestoreOptions {
@@ -48,6 +48,9 @@ export interface Restored {
   readonly resumed: number
 }
 
+/** Nothing was put there yet. */
+export class NoBackup extends UsageError {}
+
 /** How much text goes into the database at once, in characters, and how many rows at most. */
 const CHUNK = 2_000_000
 const MOST_ROWS = 20_000
@@ -63,7 +66,7 @@ type TextRow = (string | null)[]
  */
 export async function restoreDatabase(target: Database, place: string, options: RestoreOptions): Promise<Restored> {
   const manifest = await readManifest(await openStore(place, options.settings), options.signal)
-  if (!manifest) throw new UsageError(`there is no backup in ${place}`)
+  if (!manifest) throw new NoBackup(`there is no backup in ${place}`)
   await refuseOtherTables(target, manifest)
   const files = openPlace(place, options.settings)
   const loaded = await loadedBefore(target, manifest)
@@ -76,7 +79,10 @@ export async function restoreDatabase(target: Database, place: string, options: 
     await rm(folder, { recursive: true, force: true })
   }
   await setSequences(target, manifest.sequences)
-  await endProgress(target)
+  await target.transaction(async (sql) => {
+    await recordRestored(sql, manifest)
+    await endProgress(sql)
+  })
   if (target.kind === 'server') await target.query('analyze')
   const tables = manifest.tables.map(({ name }) => ({ table: name, rows: rowsOf(filesOf(manifest, name)) }))
   const { at, program } = manifest

@@ -100,8 +100,8 @@ function readBucket(place: string, settings: StoreSettings): Read {
   return async (path, signal) => {
     const { bucketOf } = await import('../s3/s3-store.ts')
     const { bucket, prefix } = bucketOf(place, settings)
-    const response = await bucket.get(prefix + path, signal)
-    if (response) return response as AsyncIterable<Buffer>
+    const object = await bucket.get(prefix + path, signal)
+    if (object) return object.body as AsyncIterable<Buffer>
     if (path === INDEX) throw new UsageError(`${place} has no ${INDEX}: no lake was exported into it`)
     throw new FatalError('it is missing')
   }

@@ -22,13 +22,22 @@ interface Upload {
   readonly bytes: number
   /** In hex; the service refuses what arrives otherwise. */
   readonly sha256: string
+  /** The tag of the one object that it may replace; null: there must be none; undefined: whatever there is. */
+  readonly replaces?: string | null | undefined
+}
+
+interface S3Object {
+  readonly body: Readable
+  /** Tells one content of a key from another. */
+  readonly tag: string | undefined
 }
 
 /** One bucket of a service that speaks the protocol of S3. */
 export interface S3Bucket {
   /** @returns undefined when there is no such key @throws FatalError when it is refused; RetryableError when the service is away */
-  get(key: string, signal?: AbortSignal): Promise<Readable | undefined>
-  put(key: string, upload: Upload): Promise<void>
+  get(key: string, signal?: AbortSignal): Promise<S3Object | undefined>
+  /** @returns false when there is another object than the one that it may replace */
+  put(key: string, upload: Upload): Promise<boolean>
   /** All keys that begin with a prefix. */
   /** Sizes in bytes by key. */
   list(prefix: string): Promise<ReadonlyMap<string, number>>
@@ -61,7 +70,7 @@ export function openBucket(
   const at = (key: string) => base + key.split('/').map(encodeURIComponent).join('/')
 
   async function once(method: Method, url: string, upload: Upload | undefined, signal: AbortSignal | undefined) {
-    const headers = { 'x-amz-content-sha256': upload?.sha256 ?? EMPTY }
+    const headers = { 'x-amz-content-sha256': upload?.sha256 ?? EMPTY, ...conditionOf(upload) }
     const datetime = new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '')
     const identity = {
       accessKeyId: String(keyId),
@@ -87,7 +96,7 @@ export function openBucket(
     url: string,
     upload?: Upload,
     signal?: AbortSignal,
-  ): Promise<Readable | undefined> {
+  ): Promise<S3Object | undefined> {
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted()
       const response = await once(method, url, upload, signal).catch((error: unknown) => {
@@ -96,9 +105,14 @@ export function openBucket(
         return messageOf(error)
       })
       const status = typeof response === 'string' ? 0 : response.statusCode
-      if (typeof response !== 'string' && status >= 200 && status < 300) return response.body
+      if (typeof response !== 'string' && status >= 200 && status < 300)
+        return { body: response.body, tag: response.headers.etag?.toString() }
       const reason = typeof response === 'string' ? response : await reasonOf(response, url)
       if (status === 404 && !reason.includes('NoSuchBucket')) return undefined
+      // Another was put there, or is being put there.
+      if (upload?.replaces !== undefined && (status === 412 || status === 409)) return undefined
+      if (upload?.replaces !== undefined && status === 501)
+        return await ask(method, url, { ...upload, replaces: undefined })
       const said = `${new URL(url).host}, bucket ${bucket}: ${reason}`
       if (status !== 0 && status !== 429 && status < 500) throw new FatalError(said)
       if (attempt === ATTEMPTS) throw new RetryableError(said)
@@ -108,23 +122,41 @@ export function openBucket(
 
   return {
     get: (key, signal) => ask('GET', at(key), undefined, signal),
-    put: async (key, upload) => void (await textOf(await ask('PUT', at(key), upload))),
-    remove: async (key) => void (await textOf(await ask('DELETE', at(key)))),
-    list: async (prefix) => {
-      const sizes = new Map<string, number>()
-      for (let after: string | undefined, isMore = true; isMore; ) {
-        const query = new URLSearchParams({ 'list-type': '2', prefix, ...(after && { 'continuation-token': after }) })
-        const xml = await textOf(await ask('GET', `${base}?${query}`))
-        for (const [, contents = ''] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
-          const key = /<Key>([^<]*)<\/Key>/.exec(contents)?.[1]
-          if (key !== undefined) sizes.set(key, Number(/<Size>(\d+)<\/Size>/.exec(contents)?.[1]))
-        }
-        after = /<NextContinuationToken>([^<]*)</.exec(xml)?.[1]
-        isMore = after !== undefined && /<IsTruncated>true</.test(xml)
-      }
-      return sizes
+    put: async (key, upload) => {
+      const response = await ask('PUT', at(key), upload)
+      await textOf(response?.body)
+      if (!response && upload.replaces === undefined) throw new FatalError(`${key} cannot be put there: status 404`)
+      return response !== undefined
     },
+    remove: async (key) => void (await textOf((await ask('DELETE', at(key)))?.body)),
+    list: (prefix) => listKeys(prefix, async (query) => await textOf((await ask('GET', `${base}?${query}`))?.body)),
   }
+}
+
+/** Sizes in bytes by key. @param answer the XML of a query */
+async function listKeys(
+  prefix: string,
+  answer: (query: URLSearchParams) => Promise<string>,
+): Promise<ReadonlyMap<string, number>> {
+  const sizes = new Map<string, number>()
+  for (let after: string | undefined, isMore = true; isMore; ) {
+    const xml = await answer(
+      new URLSearchParams({ 'list-type': '2', prefix, ...(after && { 'continuation-token': after }) }),
+    )
+    for (const [, contents = ''] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+      const key = /<Key>([^<]*)<\/Key>/.exec(contents)?.[1]
+      if (key !== undefined) sizes.set(key, Number(/<Size>(\d+)<\/Size>/.exec(contents)?.[1]))
+    }
+    after = /<NextContinuationToken>([^<]*)</.exec(xml)?.[1]
+    isMore = after !== undefined && /<IsTruncated>true</.test(xml)
+  }
+  return sizes
+}
+
+/** A service that does not know conditions says so (501), or leaves them out. */
+function conditionOf(upload: Upload | undefined): Record<string, string> {
+  if (upload?.replaces === undefined) return {}
+  return upload.replaces === null ? { 'if-none-match': '*' } : { 'if-match': upload.replaces }
 }
 
 /** Status, what S3 calls the error, and where it says that the bucket is. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UsageError } from '../../base/errors.ts'
 import { sha256Of } from '../file-hash.ts'
@@ -23,16 +23,28 @@ export function bucketOf(place: string, { s3, proxy, clock }: StoreSettings): { 
 export function s3Store(place: string, settings: StoreSettings): LakeStore {
   const { bucket, prefix } = bucketOf(place, settings)
   const name = createHash('sha256').update(place).digest('hex').slice(0, 20)
+  const readText = async (path: string, signal?: AbortSignal) => {
+    const object = await bucket.get(prefix + path, signal)
+    return object && (await textOf(object.body))
+  }
+  const uploadOf = async (file: string, sha256?: string) => {
+    const { size: bytes } = await stat(file)
+    return { file, bytes, sha256: sha256 ?? (await sha256Of(file)) }
+  }
   return {
     place,
     work: join(settings.dataDir, 'lakes', name),
-    readText: async (path, signal) => {
-      const response = await bucket.get(prefix + path, signal)
-      return response && (await textOf(response))
-    },
+    readText,
     put: async (file, path, sha256) => {
-      const { size: bytes } = await stat(file)
-      await bucket.put(prefix + path, { file, bytes, sha256: sha256 ?? (await sha256Of(file)) })
+      await bucket.put(prefix + path, await uploadOf(file, sha256))
+    },
+    replace: async (file, path, was) => {
+      const object = await bucket.get(prefix + path)
+      if ((object && (await textOf(object.body))) !== was) return false
+      const upload = { ...(await uploadOf(file)), replaces: object ? object.tag : null }
+      if (await bucket.put(prefix + path, upload)) return true
+      // Sent twice where the response to the first was lost, it is refused for what it is itself.
+      return (await readText(path)) === (await readFile(file, 'utf8'))
     },
     list: async (ending) => {
       const files = [...(await bucket.list(prefix))].filter(([key]) => key.endsWith(ending))

@@ -1,5 +1,5 @@
 import type { CommandDeclaration } from '../../command.ts'
-import { consentFlags } from '../../options.ts'
+import { consentFlags, option } from '../../options.ts'
 
 export const backup: CommandDeclaration = {
   usage: 'backup <place>',
@@ -16,9 +16,12 @@ and AWS_REGION or AWS_ENDPOINT_URL_S3 where they are not the defaults. It asks o
 export const restore: CommandDeclaration = {
   usage: 'restore <place>',
   summary: 'load a backup into an empty database, and verify it',
+  options: [
+    option('--if-any', 'where nothing was backed up yet, load nothing and end with 0: for the first of many runs'),
+  ],
   notes: `Every file is held against its hash before anything is loaded. The database must be empty: name a new folder with --data-dir, or a
 new database with --database-url. Interrupted at any instant, the same call goes on; until it is done, no other command opens the database.
-It ends with 3 where verify finds what is wrong.`,
+It ends with 3 where verify finds what is wrong. The next backup of the restored database may go to the same place.`,
   examples: ['wynnsync backup ./backup && wynnsync restore ./backup --data-dir ./restored'],
   load: async () => (await import('./restore-command.ts')).restoreCommand,
 }

@@ -1,6 +1,7 @@
 import { migrateDatabase } from '../../../app/app.ts'
+import { visibleLine } from '../../../base/terminal-text.ts'
 import type { Database } from '../../../db/database.ts'
-import { type Restored, restoreDatabase } from '../../../lake/backup/restore.ts'
+import { NoBackup, type Restored, restoreDatabase } from '../../../lake/backup/restore.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
 import { resources } from '../../../resources/index.ts'
 import { type Verified, verifyDatabase } from '../../../sync/verify/verify.ts'
@@ -12,15 +13,26 @@ import { withoutWriters } from '../../without-writers.ts'
 import { placeOf } from './place.ts'
 
 /** `restore PLACE`: loads a backup into an empty database, and verifies it. Returns the exit code. */
-export async function restoreCommand(context: Context, _flags: object, given: string): Promise<number> {
+export async function restoreCommand(
+  context: Context,
+  { ifAny = false }: { readonly ifAny?: boolean },
+  given: string,
+): Promise<number> {
   const { app } = context
   const place = placeOf(given)
   const work = async (db: Database) => {
     await migrateDatabase(db, app, { duringMove: true })
-    return await withoutWriters(db, () => run(context, db, place))
+    return await withoutWriters(db, () => run(context, db, place)).catch((error: unknown) => {
+      if (!ifAny || !(error instanceof NoBackup)) throw error
+      const json = { place, target: db.place, at: null, program: null, tables: [], ...NOTHING }
+      writeSummary(context, json, `${visibleLine(error.message)}: nothing was loaded\n`)
+      return exitCode.done
+    })
   }
   return await withDatabase(context, 'restore', work, { access: 'migrate', alone: true })
 }
+
+const NOTHING = { files: 0, rows: 0, bytes: 0, resumed: 0, wrong: 0, seconds: 0 }
 
 async function run(context: Context, db: Database, place: string): Promise<number> {
   const { app, signal, progress } = context
