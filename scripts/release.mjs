@@ -23,8 +23,8 @@ const { values: options } = parseArgs({
   },
 })
 const root = fileURLToPath(new URL('..', import.meta.url))
-const run = (command, args, cwd = root) =>
-  execFileSync(command, args, { cwd, encoding: 'utf8', maxBuffer: 1 << 26, stdio: ['ignore', 'pipe', 'inherit'] })
+const run = (command, args, cwd = root, errors = 'inherit') =>
+  execFileSync(command, args, { cwd, encoding: 'utf8', maxBuffer: 1 << 26, stdio: ['ignore', 'pipe', errors] })
 const git = (...args) => run('git', args).trim()
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const { name, version } = manifest
@@ -86,7 +86,7 @@ function changesOf(wanted) {
 
 function isPublished() {
   try {
-    return run('npm', ['view', `${name}@${version}`, 'version', '--json', ...registry]).trim() !== ''
+    return run('npm', ['view', `${name}@${version}`, 'version', '--json', ...registry], root, 'ignore').trim() !== ''
   } catch {
     // npm ends with an error where there is no such package yet.
     return false

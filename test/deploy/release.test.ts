@@ -59,7 +59,11 @@ async function openRegistry() {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const env = { ...process.env, [`npm_config_//127.0.0.1:${port}/:_authToken`]: 'token' }
+  const env = {
+    ...process.env,
+    npm_config_update_notifier: 'false',
+    [`npm_config_//127.0.0.1:${port}/:_authToken`]: 'token',
+  }
   return { url: `http://127.0.0.1:${port}/`, env, published, close: () => server.close() }
 }
 
