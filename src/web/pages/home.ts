@@ -1,4 +1,4 @@
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
 import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
 import { observedOf } from '../../analytics/report/drawing/frame.ts'
 import type { Markup } from '../../analytics/report/drawing/html-table.ts'
@@ -9,7 +9,6 @@ import { count, instant, length, moment, number } from '../../analytics/report/w
 import { guildChip, guildLink, link } from '../html/links.ts'
 import type { Page, Visit } from '../html/page.ts'
 import { placesMap, placesTitle, readPlaces } from '../html/places-map.ts'
-import { sparkline } from '../html/sparkline.ts'
 import { latestCaptures } from './captures.ts'
 import { itemsCalled } from './items.ts'
 
@@ -78,6 +77,22 @@ function numbersFigure(numbers: readonly Shown[]): Figure {
   const item = ({ value, label, href, bars, barsLabel }: Shown) =>
     html`<li><a href="${href}"><b>${value}</b> <span>${label}</span>${sparkline(bars, barsLabel)}</a></li>`
   return { id: 'four', title: 'Today', picture: html`<ul class="numbers">${numbers.map(item)}</ul>` }
+}
+
+const BAR_HEIGHT = 20
+
+/** Bars from zero, one for each value; hatched where it is not known. */
+function sparkline(values: readonly (number | null)[], label: string): Markup {
+  const most = Math.max(1, ...values.map((value) => value ?? 0))
+  const bars = values.map((value, place) => {
+    if (value === null || value <= 0) return ''
+    const height = Math.round((value / most) * BAR_HEIGHT * 10) / 10
+    return `M${place} ${BAR_HEIGHT}v-${height}h.85v${height}z`
+  })
+  const unknown = values.map((value, place) =>
+    value === null ? `<rect x="${place}" width="1" height="${BAR_HEIGHT}" fill="url(#unknown)"/>` : '',
+  )
+  return html`<svg class="spark" viewBox="0 0 ${Math.max(1, values.length)} ${BAR_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label}">${raw(`${unknown.join('')}<path d="${bars.join('')}"/>`)}</svg>`
 }
 
 /** Captures of a day, up to the last time that the map was seen: of what was not watched nothing is counted as zero. */
