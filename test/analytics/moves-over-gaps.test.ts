@@ -31,3 +31,33 @@ test('who left some time in a gap is counted in no cell of a chart, and the even
   expect(figure.title).toBe('0 members joined, 1 left; 0 ranks changed')
   expect(figure.lead).toMatch(/Some time in .* \.\. .*, 2 left: counted in no cell\./)
 })
+
+test('who left some time in a gap is not counted as still there at its end', async () => {
+  const show = (at: string, ...players: readonly number[]) =>
+    syncGuild(
+      world,
+      guildBody(
+        'b',
+        Object.fromEntries(
+          players.map((player) => [
+            player,
+            player === 1 ? { rank: 'owner' } : { joined: `0${player} 09:00`, rank: 'recruit' },
+          ]),
+        ),
+      ),
+      at,
+    )
+  const retention = async () =>
+    await world.rows(
+      `select joined, still_after_30d, still_after_90d, unknown_after_30d, unknown_after_90d
+         from analytics.member_retention('${guildId('b')}', '2026-06-01Z', '2026-07-01Z')`,
+    )
+  await show('01 10:00', 1)
+  for (const at of ['05 10:00', '05 10:10']) await show(at, 1, 2, 3, 4, 5)
+  expect(await retention()).toEqual([[4, null, null, 4, 4]])
+  // Player3 is gone before 30 days, Player4 at some time in a gap of two months.
+  for (const at of ['10 10:00', '10 10:10', '10 10:20']) await show(at, 1, 2, 4, 5)
+  expect(await retention()).toEqual([[4, null, null, 3, 3]])
+  for (const at of ['71 10:00', '71 10:10', '71 10:20']) await show(at, 1, 2, 5)
+  expect(await retention()).toEqual([[4, 2, null, 1, 2]])
+})

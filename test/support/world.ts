@@ -227,10 +227,10 @@ export async function contentOf(db: Database): Promise<Record<string, unknown[]>
   return content
 }
 
-/** `10:00` is an hour of 1 June 2026, `02 10:00` of the day after; UTC, ms since the epoch. */
+/** `10:00` is an hour of 1 June 2026, `02 10:00` of the day after, `71 10:00` of 10 August; UTC, ms since the epoch. */
 export function instantOf(text: string): number {
   const [time = '', day = '01'] = text.split(' ').reverse()
-  return Date.parse(`2026-06-${day}T${time.length === 5 ? `${time}:00` : time}Z`)
+  return Date.parse(`2026-06-01T${time.length === 5 ? `${time}:00` : time}Z`) + (Number(day) - 1) * 86_400_000
 }
 
 /** The headers of a response that is sent when it is made (ms since the epoch), and lives for so many seconds. */

@@ -404,6 +404,8 @@ interface MemberRetentionColumns {
   readonly still_after_30d: number
   /** How many of them were there 90 days later; NULL when it is too soon. */
   readonly still_after_90d: number
+  readonly unknown_after_30d: number
+  readonly unknown_after_90d: number
 }
 export type MemberRetentionArguments = Given<Arguments, 'guild', 'from_time' | 'to_time', MemberRetentionColumns>
 export type MemberRetentionRow = Row<MemberRetentionColumns>
@@ -1446,7 +1448,7 @@ export interface Questions {
   readonly memberContribution: Ask<MemberContributionArguments, MemberContributionRow>
   /** Joins, leaves and rank changes between consecutive responses about a guild. A player whom a response of the day before showed in another synced guild, and no response an hour after, has a row joined and a row transferred. */
   readonly membershipEvent: AskAny<MembershipEventArguments, MembershipEventRow>
-  /** Of those who joined a guild in [from_time, to_time), by month of joining: how many, and how many were still there after 30 and 90 days. NULL while no member of that month can have been there that long. */
+  /** Of those who joined a guild in [from_time, to_time), by month of joining: how many, how many were certainly still there after 30 and 90 days, and of how many it is not known, because it is too early or no response came around that time. NULL where that is so of all who can have been there that long. */
   readonly memberRetention: Ask<MemberRetentionArguments, MemberRetentionRow>
   /** How many members of a guild are online at which hour of the week in [from_time, to_time): dow 1 Monday .. 7 Sunday, hour 0..23 UTC; a row for each that lies in the interval. By the guild's own count, which has the members who hide, too; it does not name them. The average is over hours, each the average of its responses; coverage is the share (0..1) of the hours with a response about the guild; NULL average and coverage 0 where no response came, coverage NULL in the future. Of time before the retention of game.guild_sample or of the ledger, an hour is known as a whole. Arguments: guild, its uuid; from_time; to_time. */
   readonly guildOnlineHeatmap: Ask<GuildOnlineHeatmapArguments, GuildOnlineHeatmapRow>

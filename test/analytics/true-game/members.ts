@@ -156,30 +156,31 @@ export function questionsOfMembers(of: () => Played): void {
     const { db, guilds, played } = told()
     for (const { guild, answers } of guilds) {
       const changes = changesIn(answers)
-      const last = Math.max(...played.accepted.guilds.filter(({ key }) => key === guild).map(({ at }) => at))
+      const instants = played.accepted.guilds.filter(({ key }) => key === guild).map(({ at }) => at)
       const joins = changes.filter(({ event, at }) => event === 'joined' && at >= played.from && at < played.until)
-      const stayed = (after: number) => {
-        const past = joins.filter(({ at }) => at + after <= last)
-        return (month: string) => {
-          const those = past.filter(({ at }) => monthOf(at) === month)
-          const gone = those.filter(({ player, at }) =>
-            changes.some((one) => one.event === 'left' && one.player === player && one.at > at && one.at <= at + after),
-          )
-          return those.length === 0 ? null : those.length - gone.length
-        }
+      const last = Math.max(...instants)
+      // True: a response at or after that shows the member. False: the member had left. Undefined: neither.
+      const isThere = (player: string, joinedAt: number, at: number) => {
+        const left = changes.find((one) => one.event === 'left' && one.player === player && one.at > joinedAt)
+        const shownUntil = Math.max(...instants.filter((instant) => !left || instant < left.seenAt))
+        if (shownUntil >= at) return true
+        return left && left.at <= at ? false : undefined
       }
-      const expected = [...new Set(joins.map(({ at }) => monthOf(at)))]
-        .sort()
-        .map((month) => [
-          month,
-          joins.filter(({ at }) => monthOf(at) === month).length,
-          stayed(30 * day)(month),
-          stayed(90 * day)(month),
-        ])
-      const rows = await db.values(
-        'select joined_in, joined, still_after_30d, still_after_90d from analytics.member_retention($1, $2, $3)',
-        [guild, new Date(played.from), new Date(played.until)],
-      )
+      const expected = [...new Set(joins.map(({ at }) => monthOf(at)))].sort().map((month) => {
+        const those = joins.filter(({ at }) => monthOf(at) === month)
+        const after = [30, 90].map((days) => {
+          const there = those.map(({ player, at }) => isThere(player, at, at + days * day))
+          const isKnown = those.some(({ at }, nth) => at + days * day <= last && there[nth] !== undefined)
+          const [stayed, unknown] = [true, undefined].map((is) => there.filter((one) => one === is).length)
+          return { stayed: isKnown ? stayed : null, unknown }
+        })
+        return [month, those.length, ...after.map(({ stayed }) => stayed), ...after.map(({ unknown }) => unknown)]
+      })
+      const rows = await db.values('select * from analytics.member_retention($1, $2, $3)', [
+        guild,
+        new Date(played.from),
+        new Date(played.until),
+      ])
       expect(plain(rows)).toEqual(expected)
     }
   })
