@@ -10,6 +10,9 @@ interface Panel {
   readonly title: string
   readonly datasource: { readonly uid: string }
   readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+  readonly fieldConfig: {
+    readonly overrides: readonly { readonly properties: readonly { readonly id: string; readonly value: unknown }[] }[]
+  }
   readonly targets: readonly { readonly rawSql: string; readonly format: string }[]
 }
 interface Dashboard {
@@ -37,7 +40,7 @@ const choices = [
     material: '',
     resource: '',
     counter: 'wars',
-    reward: '',
+    reward: 'in a pool now',
     board: '',
     entity: '',
   },
@@ -57,10 +60,10 @@ const choices = [
 ] as const
 
 /** As Grafana's data source for PostgreSQL puts them in. */
-function filledIn(sql: string, chosen: Readonly<Record<string, string>>): string {
+function filledIn(sql: string, chosen: Readonly<Record<string, string>>, until = '2026-06-08T00:00:00Z'): string {
   return sql
     .replaceAll('$__timeFrom()', `'2026-06-01T00:00:00Z'`)
-    .replaceAll('$__timeTo()', `'2026-06-08T00:00:00Z'`)
+    .replaceAll('$__timeTo()', `'${until}'`)
     .replaceAll('$__interval_ms', '600000')
     .replaceAll(/\$\{(\w+):sqlstring\}/g, (_, name) => `'${(chosen[name] ?? '?').replaceAll("'", "''")}'`)
 }
@@ -95,10 +98,32 @@ describe.each(dashboards)('the dashboard $title', ({ uid, panels, templating }) 
         targets.flatMap(({ rawSql }) => [...rawSql.matchAll(/\$\{(\w+)/g)].map(([, name]) => name)),
       ),
     )
+    if (/\$\{pages\}/.test(JSON.stringify(panels))) used.add('pages')
     expect([...used].sort()).toEqual(templating.list.map(({ name }) => name).sort())
     for (const { type, query } of templating.list) {
-      if (type === 'query') await expect(asReader(query)).resolves.toBeInstanceOf(Array)
+      if (type === 'query') await expect(asReader(filledIn(query, choices[0]))).resolves.toBeInstanceOf(Array)
     }
+  })
+
+  test('asks about no instant after now, where the period ends later', async () => {
+    for (const { targets, title } of panels)
+      for (const { rawSql } of targets)
+        await expect(asReader(filledIn(rawSql, choices[1], '2999-01-01T00:00:00Z')), title).resolves.toBeInstanceOf(
+          Array,
+        )
+  })
+
+  test('links to pages that there are', () => {
+    const routes = readFileSync(new URL('../../src/web/pages/routes.ts', import.meta.url), 'utf8')
+    for (const { fieldConfig, title } of panels)
+      for (const { url } of fieldConfig.overrides.flatMap(({ properties }) =>
+        properties.flatMap(({ id, value }) =>
+          id === 'links' && Array.isArray(value) ? (value as { url: string }[]) : [],
+        ),
+      )) {
+        const [, path] = /^\$\{pages\}(\/[a-z]+\/)\$\{__value\.raw:percentencode\}$/.exec(url) ?? []
+        expect(routes, title).toContain(`path: '${path}:name'`)
+      }
   })
 
   test('has panels beside each other, each with a number of its own, from the source that is provisioned', () => {
