@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto'
+import { UsageError } from '../base/errors.ts'
 import { quoted } from '../db/bulk/copy-columns.ts'
+import { tableExists } from '../db/catalog.ts'
 import type { Sql } from '../db/database.ts'
+import { RESTORED_FROM } from '../db/move/copied-table.ts'
 import { resources } from '../resources/index.ts'
 import type { LakeFile, LakeIndex } from './index-file.ts'
 import type { LakeTable } from './tables.ts'
@@ -13,6 +17,8 @@ const COMPARABLE = 2_000_000_000
 export interface Reading {
   /** Which database it is. */
   readonly source: string
+  /** The same as lakes of the first version say it: alike for every embedded database that ever was in one folder. */
+  readonly formerSource: string
   /** The latest run by its id; null: there was none. */
   readonly lastRun: string | null
   /** The oldest transaction that runs, and the next one. */
@@ -38,10 +44,20 @@ export interface Changes<Table = LakeTable, File = LakeFile> {
   readonly unchanged: readonly File[]
 }
 
+/** Who wrote last what lies at a place. */
+type Written = Pick<LakeIndex, 'source' | 'lastRun'>
+
+/** What lies at a place is of another database, and would be gone. */
+export class PlaceOfAnother extends UsageError {}
+
+/** In hex. */
+export const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
 /** @param place of the database, so that the same server under another name is read anew rather than believed */
-export async function readingOf(sql: Sql, hash: (text: string) => string, place: string): Promise<Reading> {
-  const [row] = await sql.query<{ source: string; transaction: string; next: string }>(
-    `select system_identifier::text || ' ' || (select oid::text from pg_database where datname = current_database()) as source,
+export async function readingOf(sql: Sql, place: string): Promise<Reading> {
+  const [row] = await sql.query<{ cluster: string; madeAt: string | null; transaction: string; next: string }>(
+    `select system_identifier::text || ' ' || (select oid::text from pg_database where datname = current_database()) as cluster,
+            (select extract(epoch from min(installed_at))::text from sync.installed_program) as "madeAt",
             pg_snapshot_xmin(pg_current_snapshot())::text as transaction,
             pg_snapshot_xmax(pg_current_snapshot())::text as next
        from pg_control_system()`,
@@ -54,9 +70,19 @@ export async function readingOf(sql: Sql, hash: (text: string) => string, place:
       order by latest.started_at desc limit 1`,
     [resources.map(({ name }) => name)],
   )
-  const { source = '', transaction = '0', next = '0' } = row ?? {}
-  const numbers = { transaction: BigInt(transaction), next: BigInt(next) }
-  return { source: hash(`${place} ${source}`), lastRun: last?.run ?? null, ...numbers }
+  const { cluster = '', madeAt, transaction = '0', next = '0' } = row ?? {}
+  return {
+    // New databases of the embedded kind are alike in all but when they were made.
+    source: sha256(`${place} since ${madeAt ?? ''} ${cluster}`),
+    formerSource: sha256(`${place} ${cluster}`),
+    lastRun: last?.run ?? null,
+    ...{ transaction: BigInt(transaction), next: BigInt(next) },
+  }
+}
+
+/** Whether a database has a run, by its id. */
+async function hasRun(sql: Sql, run: string | null): Promise<boolean> {
+  return run !== null && (await sql.values('select from sync.run where run_id::text = $1', [run])).length > 0
 }
 
 /**
@@ -65,12 +91,39 @@ export async function readingOf(sql: Sql, hash: (text: string) => string, place:
  */
 export async function isContinued(
   sql: Sql,
-  { source }: Reading,
-  before: Pick<LakeIndex, 'source' | 'lastRun'> | undefined,
+  { source, formerSource }: Reading,
+  before: Written | undefined,
 ): Promise<boolean> {
-  if (before?.source !== source || !before.lastRun) return false
-  const known = await sql.values('select from sync.run where run_id::text = $1', [before.lastRun])
-  return known.length > 0
+  if (before?.source !== source && before?.source !== formerSource) return false
+  return await hasRun(sql, before.lastRun)
+}
+
+/**
+ * Refuses to put a database in place of what another one wrote, whose history would be gone. One that was restored goes on with what the
+ * database before it wrote: with the very backup that it came from, and with a lake whose latest run it has.
+ * @param before.backup the text of a backup's list of files @throws PlaceOfAnother
+ */
+export async function refuseOther(
+  sql: Sql,
+  { source, formerSource }: Reading,
+  place: string,
+  before: Written & { readonly backup?: string },
+): Promise<void> {
+  if (before.source === source) return
+  const isKept = await tableExists(sql, RESTORED_FROM)
+  const [from] = isKept ? await sql.query<{ backup: string }>(`select backup from ${RESTORED_FROM}`) : []
+  const isNext =
+    before.backup === undefined
+      ? (from || before.source === formerSource) && (await hasRun(sql, before.lastRun))
+      : from?.backup === sha256(before.backup)
+  if (isNext) return
+  throw new PlaceOfAnother(
+    `${place} is the ${before.backup === undefined ? 'lake' : 'backup'} of another database, or ${
+      from
+        ? 'was written by another since this one was restored from it'
+        : 'of this one before it was restored, moved or had this address'
+    }: name another place, which keeps both; --yes replaces it`,
+  )
 }
 
 /** A restriction that began since a file was written leaves rows out of the next one, and they are as they were. */

@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto'
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
-import { UsageError } from '../base/errors.ts'
 import type { Database, Sql } from '../db/database.ts'
 import { syncFile } from '../db/embedded/sync-files.ts'
 import { inSnapshot } from '../db/move/move.ts'
 import { readOrigin } from '../sync/run/admission.ts'
-import { type Changes, changesOf, isContinued, type Job, type Reading, readingOf } from './changes.ts'
+import { type Changes, changesOf, isContinued, type Job, type Reading, readingOf, refuseOther } from './changes.ts'
 import { coverageOf } from './coverage.ts'
 import { type DuckDb, describeParquet, openDuckDb, writeParquet } from './duckdb.ts'
 import { writeCatalogue } from './ducklake/catalogue.ts'
@@ -56,9 +54,6 @@ export interface Exported extends Pick<LakeState, 'files' | 'rows' | 'bytes'> {
   readonly dropped: number
 }
 
-/** What lies at a place was exported from another database, and would be gone. */
-export class LakeOfAnother extends UsageError {}
-
 interface Export {
   readonly sql: Sql
   readonly duck: DuckDb
@@ -72,7 +67,7 @@ interface Export {
  * the files of the export before until the index is put in place. Interrupted at any instant, the next call takes what was
  * written as far as it is still right.
  * @throws UsageError when DuckDB is not installed, or the folder has an index of a newer format
- * @throws LakeOfAnother when it has one of another database
+ * @throws PlaceOfAnother when it has one of another database
  * @throws RetryableError while another process exports there
  */
 export async function exportLake(db: Database, place: string, options: ExportOptions): Promise<Exported> {
@@ -83,11 +78,8 @@ export async function exportLake(db: Database, place: string, options: ExportOpt
     try {
       return await inSnapshot(db, async (sql) => {
         await sql.query(`set local work_mem = '32MB'`)
-        const reading = await readingOf(sql, (text) => createHash('sha256').update(text).digest('hex'), db.place)
-        if (before && before.source !== reading.source && !options.replace && !options.dryRun)
-          throw new LakeOfAnother(
-            `${store.place} is the lake of another database, or of this one under another address; --yes replaces it`,
-          )
+        const reading = await readingOf(sql, db.place)
+        if (before && !options.replace && !options.dryRun) await refuseOther(sql, reading, store.place, before)
         return await exportSnapshot({ sql, duck, store, reading, options }, before)
       })
     } finally {

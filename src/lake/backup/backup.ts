@@ -1,20 +1,18 @@
-import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type { Clock } from '../../base/clock.ts'
-import { RetryableError, UsageError } from '../../base/errors.ts'
+import { RetryableError } from '../../base/errors.ts'
 import { quoted } from '../../db/bulk/copy-columns.ts'
 import { copyText } from '../../db/bulk/copy-text.ts'
-import { tableExists } from '../../db/catalog.ts'
 import type { Database, Sql } from '../../db/database.ts'
 import { syncFile } from '../../db/embedded/sync-files.ts'
 import { type CopiedTable, listTables, RESTORED_FROM } from '../../db/move/copied-table.ts'
 import { partitionsOf, readTextRows, sequencesOf } from '../../db/move/copy-table.ts'
 import { inSnapshot } from '../../db/move/move.ts'
-import { type Changes, changesOf, type Reading, readingOf } from '../changes.ts'
+import { type Changes, changesOf, type Reading, readingOf, refuseOther, sha256 } from '../changes.ts'
 import { sha256Of } from '../file-hash.ts'
 import { type LakeStore, type StoreSettings, WRITING } from '../lake-store.ts'
 import { openStore, withWritingFolder } from '../store.ts'
@@ -56,9 +54,6 @@ export interface BackedUp {
   readonly dropped: number
 }
 
-/** The backup at a place is of another database, and would be gone. */
-export class BackupOfAnother extends UsageError {}
-
 interface BackupTable extends CopiedTable {
   readonly time: string | undefined
   readonly month: string | undefined
@@ -89,7 +84,7 @@ const WHOLE_BYTES = 16_000_000
  * Only months that changed are read and written. No file is replaced by another, and the manifest is put in place last: interrupted at
  * any instant, the backup before is whole. Then files that it has no more are deleted, and with them what was removed from the database.
  * A database that was restored from the backup at the place goes on with it, as long as no other has done so.
- * @throws BackupOfAnother when the place has one of another database
+ * @throws PlaceOfAnother when the place has one of another database
  * @throws RetryableError while another process writes there, or when one has done so meanwhile from elsewhere
  */
 export async function backupDatabase(db: Database, place: string, options: BackupOptions): Promise<BackedUp> {
@@ -97,25 +92,16 @@ export async function backupDatabase(db: Database, place: string, options: Backu
   return await withWritingFolder(store, options.clock, async () => {
     const before = await readManifest(store, options.signal)
     return await inSnapshot(db, async (sql) => {
-      const reading = await readingOf(sql, sha256, `${db.place} since ${await installedAt(sql)}`)
-      if (before && before.source !== reading.source && !options.replace && !options.dryRun)
-        await refuseOther(sql, store, before)
+      const reading = await readingOf(sql, db.place)
+      if (before && !options.replace && !options.dryRun)
+        await refuseOther(sql, reading, store.place, {
+          ...{ source: before.source, lastRun: before.lastRun?.run ?? null, backup: before.text },
+        })
       const present = before ? await store.list(ENDING) : new Map<string, number>()
       const held = before?.files.filter(({ path, bytes }) => present.get(path) === bytes).map(({ path }) => path)
       return await backupSnapshot({ sql, store, options, held: new Set(held) }, reading, before)
     })
   })
-}
-
-/** In hex. */
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
-
-/** When the database was made. New ones of the embedded kind are alike in all else. */
-async function installedAt(sql: Sql): Promise<string> {
-  const [row] = await sql.query<{ at: string }>(
-    'select extract(epoch from min(installed_at))::text as at from sync.installed_program',
-  )
-  return row?.at ?? ''
 }
 
 /** Keeps in a database which backup it was restored from. */
@@ -126,18 +112,6 @@ export async function recordRestored(sql: Sql, { text }: StoredManifest): Promis
      delete from ${RESTORED_FROM};`,
   )
   await sql.query(`insert into ${RESTORED_FROM} values ($1)`, [sha256(text)])
-}
-
-/** @throws BackupOfAnother unless the database was restored from it */
-async function refuseOther(sql: Sql, { place }: LakeStore, { text }: StoredManifest): Promise<void> {
-  const isKept = await tableExists(sql, RESTORED_FROM)
-  const [from] = isKept ? await sql.query<{ backup: string }>(`select backup from ${RESTORED_FROM}`) : []
-  if (from?.backup === sha256(text)) return
-  throw new BackupOfAnother(
-    from
-      ? `${place} is the backup of another database, or was written by another since this one was restored from it; --yes replaces it`
-      : `${place} is the backup of another database, or of this one before it was restored or moved; --yes replaces it`,
-  )
 }
 
 async function backupSnapshot(backup: Backup, reading: Reading, before: StoredManifest | undefined): Promise<BackedUp> {
@@ -241,7 +215,7 @@ async function backupTable(sql: Sql, table: CopiedTable): Promise<BackupTable> {
     time,
     month: time && `coalesce(nullif(to_char(${time} at time zone 'UTC', 'YYYY-MM'), ''), 'none')`,
     hasPlayers: false,
-    schema: createHash('sha256').update(JSON.stringify(table.columns)).digest('hex'),
+    schema: sha256(JSON.stringify(table.columns)),
     wholeRows: (row?.bytes ?? 0) > WHOLE_BYTES ? 1 : WHOLE_ROWS,
   }
 }

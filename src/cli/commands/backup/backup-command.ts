@@ -1,7 +1,8 @@
 import { version } from '../../../app/app.ts'
 import { visibleLine } from '../../../base/terminal-text.ts'
 import type { Database } from '../../../db/database.ts'
-import { type BackedUp, BackupOfAnother, backupDatabase } from '../../../lake/backup/backup.ts'
+import { type BackedUp, backupDatabase } from '../../../lake/backup/backup.ts'
+import { PlaceOfAnother } from '../../../lake/changes.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
 import { type ConsentFlags, consent } from '../../ask.ts'
 import { type Context, withDatabase, withProgress, writeSummary } from '../../context.ts'
@@ -18,7 +19,7 @@ export async function backupCommand(context: Context, flags: ConsentFlags, given
     const write = (replace: boolean) =>
       withProgress(context, 'backup', (onProgress) => backupDatabase(db, place, { ...options, replace, onProgress }))
     const { done, seconds } = await write(yes).catch(async (error: unknown) => {
-      if (!(error instanceof BackupOfAnother) || !process.stdin.isTTY) throw error
+      if (!(error instanceof PlaceOfAnother) || !process.stdin.isTTY) throw error
       const question = `${visibleLine(error.message)}. Replace it by this one's?`
       await consent(context, flags, { command: 'backup', question })
       return await write(true)

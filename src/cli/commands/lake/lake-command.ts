@@ -9,7 +9,8 @@ import { NO_RIGHT, READ_ONLY } from '../../../db/access.ts'
 import type { Database } from '../../../db/database.ts'
 import { holderText } from '../../../db/locks/held-locks.ts'
 import { sqlState } from '../../../db/sql-errors.ts'
-import { type Exported, exportLake, LakeOfAnother } from '../../../lake/export.ts'
+import { PlaceOfAnother } from '../../../lake/changes.ts'
+import { type Exported, exportLake } from '../../../lake/export.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
 import { askLake } from '../../../lake/query.ts'
 import { MOST_BYTES, openPlace } from '../../../lake/read/place.ts'
@@ -57,7 +58,7 @@ export async function lakeExport(context: Context, flags: ExportFlags, place: st
       withProgress(context, 'lake', (onProgress) => exportLake(db, lake, { ...options, replace, onProgress }))
     try {
       const { done, seconds } = await write(yes).catch(async (error: unknown) => {
-        if (!(error instanceof LakeOfAnother) || !process.stdin.isTTY) throw error
+        if (!(error instanceof PlaceOfAnother) || !process.stdin.isTTY) throw error
         const question = `${visibleLine(error.message)}. Replace it by this one's?`
         await consent(context, flags, { command: 'lake export', question })
         return await write(true)
