@@ -97,7 +97,8 @@ for (const { path, text } of files) await writeFile(path, text)
 const { makeTemplate } = await import('../dist/app/app.js')
 const kept = join(root, 'node_modules/.cache/wynnsync')
 await makeTemplate(kept)
-await cp(kept, join(root, 'dist/cluster'), { recursive: true })
+// Beside them may lie what another build is making.
+for (const name of ['cluster.tar.br', 'cluster.json']) await cp(join(kept, name), join(root, 'dist/cluster', name))
 
 async function inCommonJs({ path, text }) {
   const { code } = await transform(text, {

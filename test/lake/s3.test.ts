@@ -9,6 +9,7 @@ import { openServer } from '../../src/db/server/server.ts'
 import { fillYear } from '../bench/year/fill.ts'
 import { buildProgram, runProgram, startCommand, startProgram } from '../support/cli.ts'
 import { effort } from '../support/effort.ts'
+import { transactionsOver } from '../support/lake-folder.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 
 const PACKAGES = ['moto[server]==5.2.5', 'boto3']
@@ -60,6 +61,7 @@ else
       return done
     }
     const args = ['lake', 'export', place, '--people', '--keep', '0', '--json']
+    await transactionsOver(db)
     // Killed after some files, it goes on with the others.
     const killed = startProgram(args, environment)
     const draft = () => spawnSync('sh', ['-c', `cat "${folder}"/data/lakes/*/draft.ndjson | wc -l`]).stdout.toString()
@@ -75,6 +77,7 @@ else
       'delete from game.world_sample where observed_at > (select max(observed_at) - $1::interval from game.world_sample)',
       ['1 hour'],
     )
+    await transactionsOver(db)
     expect(JSON.parse((await run(args)).out)).toMatchObject({ written: 1, dropped: 1 })
 
     const { lake } = JSON.parse((await run(['status', '--json'])).out)
