@@ -154,7 +154,7 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
       6: { ...usual, joined: '10:30' },
       7: { ...hidden, joined: '10:30' },
     }
-    for (const at of ['11:00', '12:00']) {
+    for (const at of ['11:10', '12:00']) {
       await members(later, at)
       await online({ A1: [1, 3, 5, 6, 7] }, at)
     }
@@ -170,12 +170,12 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
       guild: expect.arrayContaining([
         'joined: Player5 joined Guild a',
         'joined: Player7 joined Guild a',
-        'left: Player2 left Guild a',
-        'left: Player4 left Guild a',
-        'rank: Player3 promoted from chief to owner in Guild a',
+        'left: Player2 left Guild a (some time after 1 Jun, 10:00)',
+        'left: Player4 left Guild a (some time after 1 Jun, 10:00)',
+        'rank: Player3 promoted from chief to owner in Guild a (some time after 1 Jun, 10:00)',
       ]),
       items: ['item changed: Oak Bow: 1 changed', 'patch: Patch 1: so far 1 item changed, 1 added, 0 removed'],
-      worlds: ['world down: A2 is down'],
+      worlds: ['world down: A2 is down (some time after 1 Jun, 10:00)'],
       friends: ['online: Player3 is online on A1'],
       news: ['news: Article 2'],
     })

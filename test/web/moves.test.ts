@@ -31,5 +31,6 @@ describe.each(kindsOfPart)('moves of members on the %s database', (kind) => {
     const feed = (await ask('/feeds/guilds/bbb.atom')).text
     expect(feed).toContain('Player1 transferred from Guild a to Guild b')
     expect(feed).toContain('Player3 promoted from recruit to chief')
+    expect((await ask('/feeds/guilds/aaa.atom')).text).toContain('Player4 left Guild a (some time after 1 Jun, 10:00)')
   })
 })

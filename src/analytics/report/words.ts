@@ -16,6 +16,12 @@ export function day(at: Date): string {
   return `${at.getUTCDate()} ${months[at.getUTCMonth()]}`
 }
 
+/** ` (some time after 3 May, 10:00)` where more than an hour lies between the responses around an event; else nothing. */
+export function sometimeAfter(notBefore: Date | null, at: Date): string {
+  if (notBefore === null || at.getTime() - notBefore.getTime() <= 3_600_000) return ''
+  return ` (some time after ${dayOf(notBefore, at)}, ${clockTime(notBefore)})`
+}
+
 /** The same with its year where that is not the present one. */
 export function dayOf(at: Date, now: Date): string {
   return at.getUTCFullYear() === now.getUTCFullYear() ? day(at) : `${day(at)} ${at.getUTCFullYear()}`

@@ -1,4 +1,5 @@
 import { type Changed, patchText } from '../../analytics/report/patch/patch-changes.ts'
+import { sometimeAfter } from '../../analytics/report/words.ts'
 import type { Pending } from './due.ts'
 import type { WatchEvent } from './watch.ts'
 
@@ -86,7 +87,7 @@ function lostOf({ territory, from, to, fromUuid, toUuid }: EventRow) {
  * it was first observed: those of a change are the ones whose version ended in the same transaction.
  */
 const moves = (events: readonly string[]) => `${changed}
-select changed.number, changed."writtenAt", event.at, event.event, event.guild_uuid::text as guild,
+select changed.number, changed."writtenAt", event.at, event.not_before as "notBefore", event.event, event.guild_uuid::text as guild,
        event.guild_name as name, event.player_uuid::text as player, event.username, event.from_rank as "from",
        event.to_rank as "to"
   from changed join analytics.membership_event event on event.guild_uuid = changed.key::uuid
@@ -99,13 +100,14 @@ select changed.number, changed."writtenAt", event.at, event.event, event.guild_u
    and (event.event <> 'left' or ${shows('guildHistoryAccess', 'event.player_uuid')})
  where changed.resource = 'guilds' and ($2::text[] is null or changed.key = any($2))`
 
-function moveOf({ event, guild, name, player, username, from, to }: EventRow) {
+function moveOf({ at, notBefore, event, guild, name, player, username, from, to }: EventRow) {
   const what =
     event === 'joined' || event === 'left'
       ? event
       : `${event} from ${from ?? 'an unknown rank'} to ${to ?? 'an unknown rank'} in`
   return {
-    text: `${username ?? player} ${what} ${name ?? 'the guild'}`,
+    // Joining has the API's own time.
+    text: `${username ?? player} ${what} ${name ?? 'the guild'}${event === 'joined' ? '' : sometimeAfter(notBefore as Date | null, at)}`,
     path: page('guilds', guild),
     guild: String(guild),
     player: String(player),
@@ -174,11 +176,15 @@ select changed.number, changed."writtenAt", patch.started_at as at, patch.patch,
     sources: ['online-players'],
     // Concluded later, as leaves are.
     sql: `${changed}
-select changed.number, changed."writtenAt", version.valid_until as at, version.world
+select changed.number, changed."writtenAt", version.valid_until as at, version.world,
+       analytics.online_answer_before(version.valid_until) as "notBefore"
   from changed join game.world version on version.valid_until <= changed.observed and version.xmin = changed.transaction
    and version.valid_until > changed.observed - interval '1 day'
  where changed.resource = 'online-players'`,
-    occurrence: ({ world }) => ({ text: `${world} is down`, path: '/worlds' }),
+    occurrence: ({ at, notBefore, world }) => ({
+      text: `${world} is down${sometimeAfter(notBefore as Date | null, at)}`,
+      path: '/worlds',
+    }),
   },
   online: {
     sources: ['online-players'],

@@ -1,3 +1,4 @@
+import { sometimeAfter } from '../../analytics/report/words.ts'
 import type { Sql } from '../../db/database.ts'
 import type { Visit } from '../html/page.ts'
 import { guildNamed } from '../pages/guilds.ts'
@@ -20,6 +21,7 @@ export async function guildFeed(visit: Visit): Promise<Feed> {
 
 interface Move {
   readonly at: Date
+  readonly notBefore: Date | null
   readonly event: string
   readonly player: string
   readonly username: string | null
@@ -33,7 +35,7 @@ interface Move {
 async function moveEntries(sql: Sql, guild: string): Promise<Entry[]> {
   const moves = await sql.query<Move>(
     `with latest as (select * from analytics.membership_event where guild_uuid::text = $1 order by at desc limit ${most})
-     select at, event, player_uuid::text as player, username, guild_name as name, from_rank as "from", to_rank as "to",
+     select at, not_before as "notBefore", event, player_uuid::text as player, username, guild_name as name, from_rank as "from", to_rank as "to",
             other.name as former
        from latest
        left join lateral (select guild.name from analytics.guild where latest.event = 'transferred'
@@ -41,14 +43,18 @@ async function moveEntries(sql: Sql, guild: string): Promise<Entry[]> {
       order by at desc`,
     [guild],
   )
-  return moves.map(({ at, event, player, username, name, from, to, former }) => {
+  return moves.map(({ at, notBefore, event, player, username, name, from, to, former }) => {
     const isMove = event === 'joined' || event === 'left'
+    const knowsTime = event === 'joined' || event === 'transferred'
     const [before, after] = event === 'transferred' ? [former ?? 'another guild', name ?? 'the guild'] : [from, to]
     const rank = [before && `from ${before}`, after && `to ${after}`].filter(Boolean).join(' ')
     return {
       key: ['membership', guild, player, event, at.toISOString()],
       at,
-      title: `${username ?? player} ${event} ${isMove ? (name ?? 'the guild') : rank}`.trim(),
+      // Joining has the API's own time.
+      title:
+        `${username ?? player} ${event} ${isMove ? (name ?? 'the guild') : rank}`.trim() +
+        (knowsTime ? '' : sometimeAfter(notBefore, at)),
       path: `/guilds/${guild}`,
     }
   })
