@@ -1,17 +1,23 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { parseHTML } from 'linkedom'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
+import type { Database, Sql } from '../../src/db/database.ts'
+import { openServer } from '../../src/db/server/server.ts'
+import { items } from '../../src/resources/items/index.ts'
 import { nameFinders } from '../../src/resources/key-names.ts'
 import { exportSite } from '../../src/web/export/export-site.ts'
 import { fileOf, isExported } from '../../src/web/export/static-page.ts'
 import { exportWeb } from '../../src/web/web-server.ts'
-import { temporaryFolder } from '../support/postgres.ts'
+import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
+import { temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 import { hostile } from '../support/report-world.ts'
-import { webWorld } from '../support/web-world.ts'
+import { serve, webWorld } from '../support/web-world.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
+import { item, openWorld } from '../support/world.ts'
 
 describe('the pages as files', () => {
   const web = webWorld('server', liveWholeWorld)
@@ -118,6 +124,76 @@ describe('the pages as files', () => {
     )
     await exportSite(wanted('new'))
     expect(await readdir(other)).toEqual(['letter.txt'])
+  })
+
+  test('of items have what the server says of each, read many at a time', async () => {
+    const world = await openWorld(await testDatabase('server'))
+    onTestFinished(async () => {
+      await world.api.close()
+      await world.sandbox.close()
+    })
+    const some = Array.from({ length: 120 }, (_, place) =>
+      item(`item${place}`, { identifications: { rawStrength: place + 1 } }),
+    )
+    await world.sync(items, some, '10:00')
+    let reads = 0
+    const counting = (sql: Sql): Sql => ({
+      ...sql,
+      query: (text, values) => {
+        if (text.includes('analytics.item_identification')) reads++
+        return sql.query(text, values)
+      },
+    })
+    const { transaction } = world.db
+    const db: Database = {
+      ...world.db,
+      transaction: (work, options) => transaction((sql) => work(counting(sql)), options),
+    }
+    const { clock } = world
+    const place = join(await temporaryFolder(), 'site')
+    const context = { db, finders: nameFinders, clock, log: createLog('error', clock) }
+    await exportWeb(context, { dir: place, people: true, version: 'test' })
+    const { ask } = await serve(world)
+    const cellsOf = (text: string) =>
+      [...parseHTML(text).document.querySelectorAll('#fields td')].map((cell) => cell.textContent)
+    for (const name of ['item0', 'item77', 'item119']) {
+      const cells = cellsOf(await readFile(join(place, 'items', `${name}.html`), 'utf8'))
+      expect(cells).toContain('raw strength')
+      expect(cells).toEqual(cellsOf((await ask(`/items/${name}`)).text))
+    }
+    expect((await readdir(join(place, 'items'))).length).toBeGreaterThan(120)
+    expect(reads).toBeLessThan(5)
+  })
+
+  test('stay whole when the program is killed half-way, and the next export replaces them', async () => {
+    await buildProgram()
+    const url = await testDatabaseUrl()
+    const world = await openWorld(await openServer(url))
+    onTestFinished(async () => {
+      await world.db.close()
+      await world.api.close()
+      await world.sandbox.close()
+    })
+    const some = Array.from({ length: 300 }, (_, place) => item(`item${place}`))
+    await world.sync(items, some, '10:00')
+    const place = join(await temporaryFolder(), 'site')
+    const [args, environment] = [['serve', '--export', place], { DATABASE_URL: url }]
+    expect((await runProgram(args, environment)).code).toBe(0)
+    const before = await filesIn(place)
+    const textOf = () => Promise.all(before.map((file) => readFile(join(place, file), 'utf8')))
+    const texts = await textOf()
+    await world.sync(items, some.slice(100), '11:00')
+    const { child, finished } = startProgram(args, environment)
+    const stage = join(place, '.wynnsync-export', 'items')
+    const made = async () => (await readdir(stage).catch(() => [])).length
+    while ((await made()) < 20 && child.exitCode === null) await delay(10)
+    child.kill('SIGKILL')
+    expect((await finished).code).toBe(null)
+    expect(await made()).toBeGreaterThanOrEqual(20)
+    expect((await filesIn(place)).filter((file) => !file.startsWith('.'))).toEqual(before)
+    expect(await textOf()).toEqual(texts)
+    expect((await runProgram(args, environment)).code).toBe(0)
+    expect(existsSync(stage)).toBe(false)
   })
 
   test('are bounded, and what is beyond has no link', async () => {

@@ -11,8 +11,8 @@ const MOST = 50_000
 
 export interface ExportOptions {
   readonly dir: string
-  /** Answers as the server would. */
-  readonly request: (path: string) => Promise<Response>
+  /** Answers as the server would. @param waiting the paths that it is asked for next */
+  readonly request: (path: string, waiting: readonly string[]) => Promise<Response>
   readonly version: string
   readonly madeAt: Date
   readonly onPage?: (done: number, known: number) => void
@@ -131,7 +131,7 @@ async function writePages(
   admit('/')
   for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
     const file = fileOf(path)
-    const response = await request(path)
+    const response = await request(path, queue)
     const place = response.headers.get('location')
     const text = await response.text()
     if (place !== null) await write(file, redirectText(file, admit(place) ?? fileOf('/')))
@@ -147,6 +147,6 @@ async function writePages(
     onPage?.(done, known.size)
   }
   for (const name of ['robots.txt', 'favicon.ico'])
-    await write(name, new Uint8Array(await (await request(`/${name}`)).arrayBuffer()))
+    await write(name, new Uint8Array(await (await request(`/${name}`, [])).arrayBuffer()))
   return { pages: done, bytes, failed, leftOut: leftOut.size, files: [...files] }
 }

@@ -6,6 +6,7 @@ import type { Markup } from '../../analytics/report/drawing/html-table.ts'
 import { style } from '../../analytics/report/drawing/style.ts'
 import type { Sql } from '../../db/database.ts'
 import { homeScript, liveScript } from '../live/live-script.ts'
+import type { FindItem } from '../pages/items.ts'
 import { type Health, healthMarkup } from './health.ts'
 import { siteScript } from './site-script.ts'
 
@@ -18,6 +19,8 @@ export interface Visit {
   /** Whether single players are shown. */
   readonly people: boolean
   readonly finders: NameFinders
+  /** Left out: each item is read by itself. */
+  readonly findItem?: FindItem | undefined
 }
 
 export interface Page {

@@ -23,24 +23,32 @@ export interface Revision {
 /** How many changed values of an item are shown. */
 const most = 2000
 
-/** Every revision of an item, the latest first. */
-export async function readRevisions(sql: Sql, item: string): Promise<Revision[]> {
-  const rows = await sql.query<Change & { at: Date; patch: number; name: string }>(
-    `select changed_at as at, patch, coalesce(display_name, internal_name) as name, path, old_value as before,
-            new_value as after, is_revert as "isRevert"
-       from analytics.item_change where internal_name = $1 order by changed_at desc, path collate "C" limit ${most}`,
-    [item],
+/** Every revision of some items, the latest first. */
+export async function readRevisions(sql: Sql, items: readonly string[]): Promise<ReadonlyMap<string, Revision[]>> {
+  const rows = await sql.query<Change & { id: string; at: Date; patch: number; name: string }>(
+    `select wanted.id, change.* from unnest($1::text[]) as wanted(id)
+      cross join lateral (
+        select changed_at as at, patch, coalesce(display_name, internal_name) as name, path, old_value as before,
+               new_value as after, is_revert as "isRevert"
+          from analytics.item_change where internal_name = wanted.id order by changed_at desc, path collate "C" limit ${most}) change`,
+    [items],
   )
-  const byTime = grouped(rows)
-  return [...byTime.values()].flatMap((changes) => {
-    const [first] = changes
-    return first ? [{ at: first.at, patch: first.patch, name: first.name, changes }] : []
-  })
+  const revisionsOf = (changes: readonly (typeof rows)[number][]) =>
+    [...grouped(changes, ({ at }) => at.getTime()).values()].flatMap((some) => {
+      const [first] = some
+      return first ? [{ at: first.at, patch: first.patch, name: first.name, changes: some }] : []
+    })
+  return new Map([...grouped(rows, ({ id }) => id)].map(([id, changes]) => [id, revisionsOf(changes)]))
 }
 
-function grouped<Row extends { readonly at: Date }>(rows: readonly Row[]): Map<number, Row[]> {
-  const groups = new Map<number, Row[]>()
-  for (const row of rows) groups.set(row.at.getTime(), [...(groups.get(row.at.getTime()) ?? []), row])
+/** Rows by what they have in common, in their order. */
+export function grouped<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, Row[]> {
+  const groups = new Map<Key, Row[]>()
+  for (const row of rows) {
+    const group = groups.get(keyOf(row))
+    if (group) group.push(row)
+    else groups.set(keyOf(row), [row])
+  }
   return groups
 }
 

@@ -17,7 +17,7 @@ import { gainedPage } from './gained.ts'
 import { guildPage } from './guild.ts'
 import { guildsPage } from './guilds.ts'
 import { homePage } from './home.ts'
-import { itemPage, itemParameters, itemsPage } from './items.ts'
+import { type FindItem, itemPage, itemParameters, itemsPage } from './items.ts'
 import { mapPage } from './map.ts'
 import { patchesPage, patchPage } from './patches.ts'
 import { playerPage } from './players.ts'
@@ -35,6 +35,7 @@ export interface Site extends Asking {
   readonly version: string
   readonly pictures?: Pictures | undefined
   readonly build: Build
+  readonly findItem?: FindItem | undefined
   /** Counts a page that is made. @throws Problem when the limit of the address is reached */
   count(context: Context): void
 }
@@ -175,8 +176,8 @@ export function addPictures(app: Hono, site: Site): void {
 }
 
 async function pageOf(
-  { people, finders, reader, clock }: Site,
+  { people, finders, reader, clock, findItem }: Site,
   { build, ...visit }: { readonly build: BuildPage } & Pick<Visit, 'name' | 'query'>,
 ): Promise<Page | string> {
-  return await reader.read((sql) => build({ sql, now: new Date(clock.now()), people, finders, ...visit }))
+  return await reader.read((sql) => build({ sql, now: new Date(clock.now()), people, finders, findItem, ...visit }))
 }
