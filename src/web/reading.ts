@@ -1,15 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { performance } from 'node:perf_hooks'
-import type { Database, Sql } from '../db/database.ts'
+import type { Database, Sql, SqlValue } from '../db/database.ts'
 import { READER } from '../db/reader.ts'
 import { onSessions } from './read-sessions.ts'
 
 /** So many statements of one page run at once on a server. */
 const SESSIONS = 2
 
+/** What statements answered, by the statement and its values. */
+export type Answers = Map<string, Promise<readonly unknown[]>>
+
 /** How the server reads its database. */
 export interface Reader {
-  /** Runs work in read-only transactions whose statements may each take `timeoutMs`: several at once, where the database can. */
+  /**
+   * Runs work in read-only transactions whose statements may each take `timeoutMs`: several at once, where the database can. Equal
+   * statements run once.
+   */
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   /** The same with the rights of the reader role, where the user of the database has it: schema `analytics` alone. */
   ask<T>(work: (sql: Sql) => Promise<T>): Promise<T>
@@ -17,8 +23,11 @@ export interface Reader {
   request<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** @param timeoutMs how long a statement may take; on the embedded database a transaction, or a whole request */
-export async function openReader(db: Database, timeoutMs: number): Promise<Reader> {
+/**
+ * @param timeoutMs how long a statement may take; on the embedded database a transaction, or a whole request
+ * @param kept what `read` was answered before, where all is as of one instant; left out: each work has answers of its own
+ */
+export async function openReader(db: Database, timeoutMs: number, kept?: Answers): Promise<Reader> {
   // What a page asks is answered sooner than compiled; a week of the map is sorted in memory.
   const readOnly = `set transaction read only; set local jit = off; set local work_mem = '16MB'; set local statement_timeout = ${timeoutMs}`
   const asReader = `${readOnly}; set local role ${READER}`
@@ -32,10 +41,34 @@ export async function openReader(db: Database, timeoutMs: number): Promise<Reade
       { limitMs: (endsAt.getStore() ?? performance.now() + timeoutMs) - performance.now() },
     )
   const hasRole = await inside(asReader, async () => true).catch(() => false)
+  const read = <T>(work: (sql: Sql) => Promise<T>) =>
+    db.kind === 'server' ? onSessions((serve) => inside(readOnly, serve), SESSIONS, work) : inside(readOnly, work)
   return {
-    read: (work) =>
-      db.kind === 'server' ? onSessions((serve) => inside(readOnly, serve), SESSIONS, work) : inside(readOnly, work),
+    read: (work) => read((sql) => work(once(sql, kept ?? new Map()))),
     ask: (work) => inside(hasRole ? asReader : readOnly, work),
     request: (work) => endsAt.run(performance.now() + timeoutMs, work),
   }
+}
+
+/** Of so many statements the answers are kept, and of none with more than so many rows. */
+const [STATEMENTS, ROWS] = [300, 5000]
+
+/** Asks what was asked before no more. */
+function once(sql: Sql, kept: Answers): Sql {
+  const query = async <Row>(text: string, values?: readonly SqlValue[]) => {
+    const key = JSON.stringify([text, values])
+    const answer = kept.get(key) ?? sql.query(text, values)
+    kept.delete(key)
+    kept.set(key, answer)
+    const [oldest] = kept.keys()
+    if (kept.size > STATEMENTS && oldest !== undefined) kept.delete(oldest)
+    const forget = () => kept.get(key) === answer && kept.delete(key)
+    const rows = await answer.catch((error: unknown) => {
+      forget()
+      throw error
+    })
+    if (rows.length > ROWS) forget()
+    return [...rows] as Row[]
+  }
+  return { ...sql, query }
 }

@@ -9,8 +9,7 @@ import { type Address, type HttpServer, listen } from '../monitoring/listen.ts'
 import { addApi } from './api/routes.ts'
 import { servedQuestions } from './api/served-questions.ts'
 import { addChanges } from './changes/routes.ts'
-import { type ExportOptions, type ExportResult, exportSite } from './export/export-site.ts'
-import { itemsAhead, remembering } from './export/read-ahead.ts'
+import { type ExportOptions, type ExportResult, exportSite, readingAhead } from './export/export-site.ts'
 import { addFeeds } from './feeds/routes.ts'
 import { cors } from './http/cors.ts'
 import { createKeys } from './http/keys.ts'
@@ -22,7 +21,7 @@ import { addMcp, MCP_PATH, type RespondMcp } from './mcp/mcp-routes.ts'
 import { addLiveMap, addPages, addPictures, type Site } from './pages/routes.ts'
 import { addSiteFiles } from './pages/site-files.ts'
 import { openPictures } from './pictures/pictures.ts'
-import { openReader, type Reader } from './reading.ts'
+import { type Answers, openReader } from './reading.ts'
 
 export interface WebOptions extends Address {
   /** Allowed host names besides addresses and `localhost`. */
@@ -79,23 +78,23 @@ export async function exportWeb(
 ): Promise<ExportResult> {
   const [now, host] = [clock.now(), '127.0.0.1']
   const site = { host, port: 0, flag: '--port', requestsPerMinute: 0, people, version, timeoutMs: EXPORT_TIMEOUT }
-  const items = itemsAhead()
-  const exported = { ...context, clock: { ...clock, now: () => now }, findItem: items.find }
-  const app = await createSite(exported, site, remembering)
+  const { ahead, expect } = readingAhead()
+  const exported = { ...context, clock: { ...clock, now: () => now }, ahead }
+  const app = await createSite(exported, site, new Map())
   const request = async (path: string, waiting: readonly string[]) => {
-    items.expect(waiting)
+    expect(waiting)
     return await app.request(`http://${host}${path}`, { headers: { host } })
   }
   return await exportSite({ ...wanted, version, request, madeAt: new Date(now) })
 }
 
 async function createSite(
-  { db, finders, clock, log, findItem }: WebContext & Pick<Site, 'findItem'>,
+  { db, finders, clock, log, ahead }: WebContext & Pick<Site, 'ahead'>,
   options: WebOptions,
-  readingOf: (reader: Reader) => Reader = (reader) => reader,
+  kept?: Answers,
 ): Promise<Hono> {
   const { host, hostNames = [], people, version, release = version } = options
-  const reader = readingOf(await openReader(db, options.timeoutMs))
+  const reader = await openReader(db, options.timeoutMs, kept)
   const served = servedQuestions(reader, clock, people)
   const app = new Hono()
   const isAllowed = hostFilter([host, ...hostNames])
@@ -142,7 +141,7 @@ async function createSite(
   const api = { reader, finders, clock, served, version }
   addApi(app, { ...api, build })
   if (options.mcp) addMcp(app, api, { build, respond: options.mcp, cors: options.cors, count })
-  const site = { reader, build, finders, clock, people, version: release, count, findItem, pictures: openPictures() }
+  const site = { reader, build, finders, clock, people, version: release, count, ahead, pictures: openPictures() }
   addPages(app, site)
   addPictures(app, site)
   addLiveMap(app, site)

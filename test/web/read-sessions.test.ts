@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Sql } from '../../src/db/database.ts'
+import type { Database, Sql } from '../../src/db/database.ts'
 import { onSessions } from '../../src/web/read-sessions.ts'
+import { openReader } from '../../src/web/reading.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 const pidOf = async (sql: Sql, seconds = 0) =>
@@ -28,4 +29,38 @@ test('a statement that fails, and a session that cannot be opened, fail the work
   const closed = () => Promise.reject(new Error('no session'))
   await expect(onSessions(closed, 2, (sql) => sql.query('select 1'))).rejects.toThrow('no session')
   expect(await onSessions(db.transaction, 2, (sql) => sql.values('select 1'))).toEqual([[1]])
+})
+
+test('equal statements of one work are asked once, and again by the next; one that failed is not kept', async () => {
+  const db = await testDatabase('server')
+  let asked = 0
+  const counting = (sql: Sql): Sql => ({
+    ...sql,
+    query: (text, values) => {
+      if (text.startsWith('select')) asked++
+      return sql.query(text, values)
+    },
+  })
+  const counted: Database = {
+    ...db,
+    transaction: (work, options) => db.transaction((sql) => work(counting(sql)), options),
+  }
+  const twice = (sql: Sql, value: number) =>
+    Promise.all([1, 2].map(() => sql.query<{ one: number }>('select $1::int as one', [value])))
+  const reader = await openReader(counted, 5000)
+  asked = 0
+  const rows = await reader.read(async (sql) => [await twice(sql, 1), await twice(sql, 2), await twice(sql, 1)])
+  expect(rows.flat(2).map(({ one }) => one)).toEqual([1, 1, 2, 2, 1, 1])
+  expect(asked).toBe(2)
+  await reader.read((sql) => twice(sql, 1))
+  expect(asked).toBe(3)
+  const kept = await openReader(counted, 5000, new Map())
+  asked = 0
+  for (const value of [1, 1, 0]) {
+    const found = kept.read((sql) => sql.query('select 1 / $1::int as one', [value]))
+    await (value === 0 ? expect(found).rejects.toThrow('division by zero') : found)
+  }
+  expect(asked).toBe(2)
+  await expect(kept.read((sql) => sql.query('select 1 / $1::int as one', [0]))).rejects.toThrow('division by zero')
+  expect(asked).toBe(3)
 })

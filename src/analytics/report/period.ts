@@ -42,9 +42,8 @@ export interface Seen {
 export async function seenOf(sql: Sql, resources: readonly string[] | null = null): Promise<Seen | null> {
   const [seen] = await sql.query<{ first: Date | null; last: Date | null }>(
     `select min(watch.first_at) as first, max(watch.last_at) as last
-       from analytics.freshness cross join lateral analytics.watch(freshness.resource) watch
-      where $1::text[] is null or freshness.resource = any ($1::text[])`,
-    [resources],
+       from ${resources ? 'unnest($1::text[]) as known(resource)' : 'analytics.freshness known'} cross join lateral analytics.watch(known.resource) watch`,
+    resources ? [resources] : [],
   )
   return seen?.first && seen.last ? { first: seen.first, last: seen.last } : null
 }

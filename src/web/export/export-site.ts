@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { codeOf, UsageError } from '../../base/errors.ts'
+import { type Ahead, foundIn } from '../html/page.ts'
 import { fileOf, isExported, linksOf, redirectText, staticText, unavailableText } from './static-page.ts'
 
 /** The list of the files of an export, by which the next one knows its own; and where it is made. */
@@ -149,4 +150,34 @@ async function writePages(
   for (const name of ['robots.txt', 'favicon.ico'])
     await write(name, new Uint8Array(await (await request(`/${name}`, [])).arrayBuffer()))
   return { pages: done, bytes, failed, leftOut: leftOut.size, files: [...files] }
+}
+
+/** Of so many things what their pages show is read at once. */
+const MOST_AHEAD = 500
+
+/** Reads for a page what those that are made next show, too, as long as the last that was read so has it. */
+export function readingAhead(): { readonly ahead: Ahead; expect(paths: readonly string[]): void } {
+  let next: readonly string[] = []
+  const read = new Map<string, ReadonlyMap<string, unknown>>()
+  return {
+    ahead: async <T>(
+      folder: string,
+      name: string,
+      readSome: (names: readonly string[]) => Promise<ReadonlyMap<string, T>>,
+    ) => {
+      const before = read.get(folder) as ReadonlyMap<string, T> | undefined
+      if (before?.has(name)) return foundIn(before, name)
+      const names = new Set([name])
+      for (const path of next) {
+        if (names.size === MOST_AHEAD) break
+        if (path.startsWith(`/${folder}/`)) names.add(decodeURIComponent(path.slice(folder.length + 2)))
+      }
+      const some = await readSome([...names])
+      read.set(folder, some)
+      return foundIn(some, name)
+    },
+    expect: (paths) => {
+      next = paths
+    },
+  }
 }

@@ -4,7 +4,7 @@ import type { Sql } from '../../db/database.ts'
 import type { Visit } from '../html/page.ts'
 import { latestCaptures } from '../pages/captures.ts'
 import { guildNamed } from '../pages/guilds.ts'
-import { itemNamed } from '../pages/items.ts'
+import { itemNamed } from '../pages/item.ts'
 import type { Revision } from '../pages/revisions.ts'
 import type { Entry, Feed } from './atom.ts'
 

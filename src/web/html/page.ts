@@ -6,7 +6,6 @@ import type { Markup } from '../../analytics/report/drawing/html-table.ts'
 import { style } from '../../analytics/report/drawing/style.ts'
 import type { Sql } from '../../db/database.ts'
 import { homeScript, liveScript } from '../live/live-script.ts'
-import type { FindItem } from '../pages/items.ts'
 import { type Health, healthMarkup } from './health.ts'
 import { siteScript } from './site-script.ts'
 
@@ -19,8 +18,27 @@ export interface Visit {
   /** Whether single players are shown. */
   readonly people: boolean
   readonly finders: NameFinders
-  /** Left out: each item is read by itself. */
-  readonly findItem?: FindItem | undefined
+  /** Left out: what each page shows is read by itself. */
+  readonly ahead?: Ahead | undefined
+}
+
+/**
+ * Reads what the page of one thing shows, and where it knows which pages are made next, the same for these.
+ * @param folder the first part of the path of such pages
+ */
+export type Ahead = <T>(
+  folder: string,
+  name: string,
+  readSome: (names: readonly string[]) => Promise<ReadonlyMap<string, T>>,
+) => Promise<T>
+
+export const alone: Ahead = async (_, name, readSome) => foundIn(await readSome([name]), name)
+
+/** @throws Error where nothing was read of it */
+export function foundIn<T>(some: ReadonlyMap<string, T>, name: string): T {
+  const found = some.get(name)
+  if (found === undefined) throw new Error(`nothing was read of ${name}`)
+  return found
 }
 
 export interface Page {

@@ -4,7 +4,15 @@ import { instantOf } from '../../base/text/instants.ts'
 import type { Asking } from '../api/answer.ts'
 import { apiPage } from '../api/api-page.ts'
 import { type Health, readHealth } from '../html/health.ts'
-import { type Build as BuildPage, type Live, type Page, pagePolicy, pageText, type Visit } from '../html/page.ts'
+import {
+  type Ahead,
+  type Build as BuildPage,
+  type Live,
+  type Page,
+  pagePolicy,
+  pageText,
+  type Visit,
+} from '../html/page.ts'
 import { periodParameters } from '../html/period.ts'
 import { type Entity, entityOf, etagOf, keptBytes, ORIGIN, sendEntity, type Written, written } from '../http/etag.ts'
 import { requestOf } from '../http/origin.ts'
@@ -17,7 +25,8 @@ import { gainedPage } from './gained.ts'
 import { guildPage } from './guild.ts'
 import { guildsPage } from './guilds.ts'
 import { homePage } from './home.ts'
-import { type FindItem, itemPage, itemParameters, itemsPage } from './items.ts'
+import { itemPage } from './item.ts'
+import { itemParameters, itemsPage } from './items.ts'
 import { mapPage } from './map.ts'
 import { patchesPage, patchPage } from './patches.ts'
 import { playerPage } from './players.ts'
@@ -35,7 +44,7 @@ export interface Site extends Asking {
   readonly version: string
   readonly pictures?: Pictures | undefined
   readonly build: Build
-  readonly findItem?: FindItem | undefined
+  readonly ahead?: Ahead | undefined
   /** Counts a page that is made. @throws Problem when the limit of the address is reached */
   count(context: Context): void
 }
@@ -176,8 +185,8 @@ export function addPictures(app: Hono, site: Site): void {
 }
 
 async function pageOf(
-  { people, finders, reader, clock, findItem }: Site,
+  { people, finders, reader, clock, ahead }: Site,
   { build, ...visit }: { readonly build: BuildPage } & Pick<Visit, 'name' | 'query'>,
 ): Promise<Page | string> {
-  return await reader.read((sql) => build({ sql, now: new Date(clock.now()), people, finders, findItem, ...visit }))
+  return await reader.read((sql) => build({ sql, now: new Date(clock.now()), people, finders, ahead, ...visit }))
 }

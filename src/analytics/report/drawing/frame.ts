@@ -19,7 +19,7 @@ export function playerCell(frame: Frame, uuid: string, name: string): Cell {
 /** How often a resource is expected to be observed; seconds, 0 without a schedule. */
 export async function expectedEvery(sql: Sql, resource: string): Promise<number> {
   const [row] = await sql.query<{ seconds: number | null }>(
-    `select extract(epoch from expected_every)::double precision as seconds from analytics.freshness where resource = $1`,
+    `select every_seconds as seconds from analytics.expected_every($1) where begins <= now() order by begins desc limit 1`,
     [resource],
   )
   return row?.seconds ?? 0
