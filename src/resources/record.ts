@@ -71,10 +71,12 @@ export function recordError(path: string, reason: string): RecordError {
   return new RecordError(reason, { context: { path } })
 }
 
-/** Unix time, in seconds or milliseconds, of the years 2013 to 2100 as ISO 8601 with microseconds; anything else as it is. */
+/** Unix time, in seconds or milliseconds, of the years 2013 to 2100 as ISO 8601 with microseconds, also as a text; anything else as it is. */
 export function instantOf(value: unknown): unknown {
-  if (typeof value !== 'number') return value
-  const ms = value < 1e11 ? value * 1000 : value
+  const isText = typeof value === 'string' && /^\d{10}(\d{3})?$/.test(value)
+  if (typeof value !== 'number' && !isText) return value
+  const number = Number(value)
+  const ms = number < 1e11 ? number * 1000 : number
   return ms >= Date.UTC(2013) && ms < Date.UTC(2100) ? new Date(ms).toISOString().replace('Z', '000Z') : value
 }
 

@@ -16,6 +16,10 @@ const spellings: Readonly<Record<string, (seconds: string) => string>> = {
   'with the offset +00:00': (seconds) => `${seconds}+00:00`,
   'with microseconds and the offset +0000': (seconds) => `${seconds}.000000+0000`,
   'with a space': (seconds) => `${seconds.replace('T', ' ')}+00`,
+  'with lower-case letters': (seconds) => `${seconds.replace('T', 't')}z`,
+  'without a zone': (seconds) => seconds,
+  'with microseconds, a space and no zone': (seconds) => `${seconds.replace('T', ' ')}.000000`,
+  'without hyphens and colons': (seconds) => `${seconds.replaceAll(/[-:]/g, '')}Z`,
   'of another zone': (seconds) => `${new Date(Date.parse(`${seconds}Z`) + 5_400_000).toISOString().slice(0, 19)}+01:30`,
 }
 
@@ -59,6 +63,37 @@ describe.each(kindsOfPart)('instants that are spelled otherwise, in the %s datab
     })
     for (const [nth, spell] of Object.values(spellings).entries()) await load(spell, String(10 + nth))
     expect(await versions()).toEqual(before)
+  })
+
+  test('that are cut to seconds or milliseconds, or are numbers, move no hold and no spell, and neither do they where whole again', async () => {
+    const whole = '2026-06-01T08:00:00.123456Z'
+    const cut = ['2026-06-01T08:00:00Z', '2026-06-01T08:00:00.123Z', 1780300800, 1780300800123, '1780300800', whole]
+    const load = async (instant: unknown, at: string) => {
+      const places = ['Ash', 'Elm', 'Oak', 'Yew'].map((name) => [name, { ...place('a', null), acquired: instant }])
+      await world.sync(territories, Object.fromEntries(places), at)
+      const { members, ...guild } = guildBody('a', { 1: { rank: 'owner' }, 2: {}, 3: {}, 4: {}, 5: {} }) as {
+        members: Record<string, Record<string, object>>
+      }
+      const dated = Object.entries(members).map(([rank, ofRank]) => {
+        const all = Object.entries(ofRank).map(([name, member]) => [name, { ...member, joined: instant }])
+        return [rank, rank === 'total' ? ofRank : Object.fromEntries(all)]
+      })
+      await syncGuild(world, { ...guild, members: Object.fromEntries(dated) }, at)
+    }
+    for (const [nth, instant] of [whole, ...cut, cut[0], cut[0], whole].entries())
+      await load(instant, `10:${10 + 3 * nth}`)
+    expect(await world.rows('select distinct acquired::text, valid_until from game.territory_hold')).toEqual([
+      [expect.stringContaining('08:00:00.123456'), 'infinity'],
+    ])
+    expect(await versions()).toMatchObject({ 'game.territory_hold': 4, 'game.guild_member': 5 })
+    expect(await world.rows('select * from analytics.membership_event')).toEqual([])
+  })
+
+  test('that were cut at first invent no capture and no spell once they are whole', async () => {
+    for (const [nth, acquired] of [1780300800, 1780300800, '2026-06-01T08:00:00.123456Z'].entries())
+      await world.sync(territories, { Oak: { ...place('a', null), acquired } }, `10:0${nth}`)
+    expect(await versions()).toMatchObject({ 'game.territory_hold': 1 })
+    expect(await versions()).not.toHaveProperty('game.territory_capture')
   })
 
   test.each([
@@ -111,7 +146,14 @@ test.each([
   // Postgres takes no such offset.
   ['2026-06-30T01:33:23+16:00', '2026-06-30T01:33:23+16:00'],
   ['2026-06-31T01:33:23Z', '2026-06-31T01:33:23Z'],
-  ['2026-06-30T01:33:23', '2026-06-30T01:33:23'],
+  ['2026-06-31T01:33:23+02:00', '2026-06-31T01:33:23+02:00'],
+  // What names no zone is UTC, as the database reads it.
+  ['2026-06-30T01:33:23', '2026-06-30T01:33:23.000000Z'],
+  ['2026-06-30 01:33:23.5', '2026-06-30T01:33:23.500000Z'],
+  ['2026-06-30T01:33Z', '2026-06-30T01:33:00.000000Z'],
+  ['20260630T013323+0200', '2026-06-29T23:33:23.000000Z'],
+  // A date and a time for people.
+  ['2026-06-30 01:33', '2026-06-30 01:33'],
   ['at 2026-06-30T01:33:23Z', 'at 2026-06-30T01:33:23Z'],
 ])('%s is spelled %s', (sent, canonical) => {
   expect(canonicalInstant(sent)).toBe(canonical)

@@ -129,7 +129,8 @@ function placeMembers(
 /** @throws RecordError with the JSON pointer of the first thing that is no guild member */
 function readMember(record: unknown): GuildMember {
   const when = fieldOf(record, 'joined')
-  const member = parseGuildMember(typeof when === 'number' ? { ...Object(record), joined: instantOf(when) } : record)
+  const at = instantOf(when)
+  const member = parseGuildMember(at === when ? record : { ...Object(record), joined: at })
   for (const field of ['joined', 'lastJoin'] as const)
     if ((member[field] ?? null) !== null && !isInstant(member[field]))
       throw recordError(`/${field}`, `${field} must be an instant (ISO 8601)`)

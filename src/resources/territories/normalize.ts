@@ -1,3 +1,4 @@
+import { isSameInstant } from '../../api/schemas/form/limits.ts'
 import { parseTerritory, type Territory } from '../../api/schemas/territories.ts'
 import {
   type Entity,
@@ -46,7 +47,8 @@ export function normalizeTerritory(named: unknown, context?: ResponseContext): N
  */
 function readTerritory(record: unknown): Territory {
   const when = fieldOf(record, 'acquired')
-  const parsed = parseTerritory(typeof when === 'number' ? { ...Object(record), acquired: instantOf(when) } : record)
+  const at = instantOf(when)
+  const parsed = parseTerritory(at === when ? record : { ...Object(record), acquired: at })
   const { guild, acquired } = parsed
   if (typeof guild === 'object' && guild !== null && acquired && !guild.uuid)
     throw recordError('/guild', 'a guild without a uuid that has captured the territory')
@@ -116,6 +118,8 @@ export function compareHolds(
   // Without a time that can be believed, only a second response shows that the owner is another one.
   if (!sent.acquired && sent.guild !== null) return sent.guild === known.guild ? 'less' : 'older'
   if (!sent.acquired) return known.guild === null ? 'less' : 'newer'
+  // An instant that is cut to seconds says less than it did.
+  if (sent.guild === known.guild && known.acquired && isSameInstant(sent.acquired, known.acquired)) return 'less'
   const acquired = Date.parse(sent.acquired)
   if (isReturn && known.guild === null) return 'resumed'
   if (lastSeen !== null && acquired < lastSeen.getTime() - slack) return 'older'

@@ -1,23 +1,34 @@
 /** Model numbers change with every resource pack and say nothing about what they show (API reference 5.2, `icon`). */
 export const modelNumber = 'customModelData'
 
-/** ISO 8601 with a time zone: the API sends `Z` and `+00:00`, with and without microseconds (API reference 6). */
-const instant = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(?:Z|z|([+-])(0\d|1[0-5])(?::?([0-5]\d))?)$/
+/**
+ * ISO 8601: the API sends `Z` and `+00:00`, with and without microseconds (API reference 6). What names no zone is UTC, as columns read
+ * it. Without seconds or zone it needs the `T`: other texts of that form are for people.
+ */
+const instant =
+  /^(\d{4}-\d\d-\d\d)(?:[Tt](\d\d:\d\d)|[Tt ](\d\d:\d\d:\d\d)(?:[.,](\d{1,12}))?) ?(?:[Zz]|([+-])(0\d|1[0-5])(?::?([0-5]\d))?)?$/
+/** The same without hyphens and colons. */
+const basic = /^(\d{4})(\d\d)(\d\d)[Tt](\d\d)(\d\d)(\d\d)((?:[.,]\d{1,12})?(?:[Zz]|[+-]\d\d(?::?\d\d)?)?)$/
 
 /**
  * An instant in the one spelling that is hashed and stored, UTC with microseconds and `Z`, which is how the API mostly sends it;
  * any other text as it is.
  */
 export function canonicalInstant(text: string): string {
-  // Most texts are none, and an expression costs more than two characters.
-  if (text.length < 20 || text.length > 35 || text.charCodeAt(4) !== 45 || text.charCodeAt(13) !== 58) return text
-  const [, day, time, fraction = '', sign, hours, minutes = '00'] = instant.exec(text) ?? []
+  // Most texts are none, and an expression costs more than a few characters.
+  if (text.length < 15 || text.length > 40) return text
+  if (text.charCodeAt(8) === 84 || text.charCodeAt(8) === 116)
+    return basic.test(text) ? canonicalInstant(text.replace(basic, '$1-$2-$3T$4:$5:$6$7')) : text
+  if (text.charCodeAt(4) !== 45 || text.charCodeAt(13) !== 58) return text
+  const [, day, minute, second, fraction = '', sign, hours, minutes = '00'] = instant.exec(text) ?? []
   if (day === undefined) return text
-  const at = Date.parse(`${day}T${time}${sign === undefined ? 'Z' : `${sign}${hours}:${minutes}`}`)
-  if (Number.isNaN(at)) return text
+  const time = second ?? `${minute}:00`
+  const written = Date.parse(`${day}T${time}Z`)
+  // The 31st of June is no day.
+  if (Number.isNaN(written) || new Date(written).toISOString().slice(0, 19) !== `${day}T${time}`) return text
+  const at = sign === undefined ? written : Date.parse(`${day}T${time}${sign}${hours}:${minutes}`)
   const utc = new Date(at).toISOString()
-  // The 31st of June is no day, and years of more than four digits are written otherwise.
-  if (sign === undefined && utc.slice(0, 19) !== `${day}T${time}`) return text
+  // Years of more than four digits are written otherwise.
   return utc.length === 24 ? `${utc.slice(0, 19)}.${fraction.slice(0, 6).padEnd(6, '0')}Z` : text
 }
 

@@ -1,3 +1,4 @@
+import { isSameInstant } from '../../api/schemas/form/limits.ts'
 import { FatalError } from '../../base/errors.ts'
 import { instantText } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
@@ -78,8 +79,9 @@ export async function corroborateValues(sql: Sql, witness: Witness, values: Valu
   }
   return {
     entities: entities.map((entity) => {
-      const [one, properties, first] = [known.get(entity.key), carried.get(entity.key), since.get(entity.key)]
-      const believed = one && properties ? withValuesOf(history, one, properties) : entity
+      const [one, first] = [known.get(entity.key), since.get(entity.key)]
+      const properties = [...(carried.get(entity.key) ?? []), ...(one ? cutIn(history, one) : [])]
+      const believed = one && properties.length > 0 ? withValuesOf(history, one, properties) : entity
       return first ? { ...believed, since: instantText(first) } : believed
     }),
     guarded: actionsOf(values, withdrawn, carried),
@@ -126,11 +128,21 @@ function valueIn(history: RelatedHistory, row: Current['row'], property: string)
   return row[columnOf(history, property).name]
 }
 
-/** The values in which an entity differs from its current version. What it leaves out does not differ. */
+/** The values in which an entity differs from its current version. What it leaves out, or cuts to seconds, does not differ. */
 function differing(history: RelatedHistory, { entity, row }: Current): string[] {
   return Object.keys(history.corroborated ?? {}).filter((property) => {
-    const sent = entity.root[property]
-    return textOf(sent) !== null && comparable(sent) !== comparable(valueIn(history, row, property))
+    const sent = textOf(entity.root[property])
+    return sent !== null && !isSameInstant(sent, String(valueIn(history, row, property)))
+  })
+}
+
+/** Instants that the current version has with another precision: they stay as they are. */
+function cutIn(history: RelatedHistory, one: Current): string[] {
+  const differ = differing(history, one)
+  return Object.keys(history.corroborated ?? {}).filter((property) => {
+    const sent = one.entity.root[property]
+    const isOther = comparable(sent) !== comparable(valueIn(history, one.row, property))
+    return isOther && textOf(sent) !== null && !differ.includes(property)
   })
 }
 
@@ -188,7 +200,9 @@ async function findWaiting(
 
 function isSameSpell(history: RelatedHistory, { root }: Prepared, row: Current['row']): boolean {
   const { spellColumn } = history
-  return spellColumn === undefined || comparable(root[spellColumn]) === comparable(valueIn(history, row, spellColumn))
+  return (
+    spellColumn === undefined || isSameInstant(String(root[spellColumn]), String(valueIn(history, row, spellColumn)))
+  )
 }
 
 /** Versions that another response shows, too, are kept. */

@@ -41,6 +41,19 @@ export function isInstant(value: unknown): boolean {
 
 const instantForm = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,12})?)?(?:Z|[+-](?:0\d|1[0-5]):?[0-5]\d)?$/
 
+/** Whether two texts are the same or name one instant, also where one of them has it cut to milliseconds or to seconds. */
+export function isSameInstant(one: string, other: string): boolean {
+  if (one === other) return true
+  if (!isInstant(one) || !isInstant(other)) return false
+  const [cut = 0, whole = 0] = [one, other].map(microsecondsOf).sort((a, b) => a - b)
+  return [1, 1000, 1_000_000].some((unit) => cut === Math.floor(whole / unit) * unit)
+}
+
+function microsecondsOf(instant: string): number {
+  const [, below = ''] = /\.\d{3}(\d{1,3})/.exec(instant) ?? []
+  return Date.parse(instant) * 1000 + Number(below.padEnd(3, '0'))
+}
+
 function daysOf(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
   return [4, 6, 9, 11].includes(month) ? 30 : 31
