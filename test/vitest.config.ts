@@ -1,11 +1,14 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { chosenPart, filesOf } from './support/parts.ts'
+import { failedSeedsReporter } from './support/seeds.ts'
 
 export default defineConfig({
   test: {
     dir: 'test',
     include: filesOf(chosenPart()),
+    ...(chosenPart() === 'fresh' && { testNamePattern: /\bseed \d/ }),
+    reporters: ['default', failedSeedsReporter],
     // A program that has no state outside of what it is given needs no process of its own for each file.
     isolate: false,
     setupFiles: ['test/support/each-file.ts'],

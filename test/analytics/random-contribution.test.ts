@@ -5,7 +5,7 @@ import { maintain } from '../../src/sync/retention/maintain.ts'
 import { contributionIn } from '../support/contribution.ts'
 import { guildBody, guildId, type MemberFields, syncGuild } from '../support/guild-answers.ts'
 import { membersIn } from '../support/membership-changes.ts'
-import { ofPart } from '../support/parts.ts'
+import { seedsOf } from '../support/seeds.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
 const RESPONSES = 90
@@ -52,7 +52,7 @@ function responses(random: () => number): object[] {
   })
 }
 
-test.each(ofPart({ quick: [1], rest: [2, 3] }))(
+test.each(seedsOf(import.meta.filename))(
   'contributions of random counters are those that all their responses give, seed %i',
   async (seed) => {
     const random = seededRandom(seed)

@@ -5,9 +5,9 @@ import { growingTables } from '../../src/resources/index.ts'
 import { leaderboards } from '../../src/resources/leaderboards/index.ts'
 import { maintain } from '../../src/sync/retention/maintain.ts'
 import { guildBody, guildId, playerId, syncGuilds } from '../support/guild-answers.ts'
-import { ofPart } from '../support/parts.ts'
 import { profile, syncPlayers } from '../support/player-answers.ts'
 import { testDatabase } from '../support/postgres.ts'
+import { seedsOf } from '../support/seeds.ts'
 import { headersOf, openWorld, type World } from '../support/world.ts'
 
 /*
@@ -289,7 +289,7 @@ async function compare(
   }
 }
 
-test.each(ofPart({ quick: [1], rest: [2, 3, 14, 16, 18] }))(
+test.each(seedsOf(import.meta.filename))(
   'no gain is a false fact, whoever watched when, seed %i',
   async (seed) => {
     const random = seededRandom(seed)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Lane } from '../../src/api/http/request.ts'
 import { effort } from '../support/effort.ts'
+import { seedsOf } from '../support/seeds.ts'
 import { type Seen, type Simulation, simulate } from './budget-simulation.ts'
 
 const total = (minute: Readonly<Record<Lane, number>>) => minute.live + minute.refresh + minute.backfill
@@ -50,14 +51,14 @@ const swift: fc.Arbitrary<Simulation> = fc.record({
 })
 const runs = effort.everyAnswer ? 1500 : 80
 
-describe('several processes with one budget', () => {
+describe.each(seedsOf(import.meta.filename))('several processes with one budget (seed %i)', (seed) => {
   test('never overdraw, however late and out of order answers come, and whoever is killed', () => {
     const killEvery = fc.oneof(fc.constant(null), fc.double({ min: 0.1, max: 3, noNaN: true }))
     fc.assert(
       fc.property(anything, killEvery, (given, mean) => {
         expect(busiest(simulate({ ...given, killEvery: mean }))).toBeLessThanOrEqual(given.limit)
       }),
-      { numRuns: runs, seed: 5 },
+      { numRuns: runs, seed },
     )
   })
 
@@ -69,7 +70,7 @@ describe('several processes with one budget', () => {
         // The first minute teaches the rhythm of the live polls.
         expect(used(seen)).toBeGreaterThanOrEqual(0.98 * given.limit)
       }),
-      { numRuns: runs, seed: 6 },
+      { numRuns: runs, seed },
     )
   })
 
@@ -80,10 +81,12 @@ describe('several processes with one budget', () => {
         const lost = seen.lost.slice(1).reduce((sum, one) => sum + one, 0) / (given.minutes - 1)
         expect(used(seen) + lost).toBeGreaterThanOrEqual(0.95 * given.limit)
       }),
-      { numRuns: runs, seed: 7 },
+      { numRuns: runs, seed },
     )
   })
+})
 
+describe('several processes with one budget', () => {
   test.each(forms)('let live polls go at once beside endless refreshes and backfills (reset: %s)', (reset) => {
     const seen = simulate({ ...usual, reset })
     expect(seen.waits.length).toBeGreaterThan(110)

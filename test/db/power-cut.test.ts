@@ -7,6 +7,7 @@ import { items } from '../../src/resources/items/index.ts'
 import { effort } from '../support/effort.ts'
 import { temporaryFolder, testDataDir } from '../support/postgres.ts'
 import { type Recording, recordWrites } from '../support/power-cut.ts'
+import { seedsOf } from '../support/seeds.ts'
 import { contentOf, item, openWorld } from '../support/world.ts'
 
 const SHARED_MEMORY = '/dev/shm'
@@ -53,29 +54,33 @@ async function quickFolder(): Promise<string> {
   return folder
 }
 
-test('a power cut at any instant loses nothing that was committed, and needs no copy', {
-  timeout: 3_600_000,
-}, async () => {
-  const { recording, moments, begin, end } = await recordRuns()
-  recording.stop()
-  const inFlight: boolean[] = []
-  for (let seed = 1; seed <= effort.powerCuts; seed++) {
+test.each(seedsOf(import.meta.filename))(
+  'a power cut at any instant loses nothing that was committed, and needs no copy (seed %i)',
+  {
+    timeout: 3_600_000,
+  },
+  async (seed) => {
     const random = seededRandom(seed)
-    const at = begin + Math.floor(random() * (end - begin + 1))
-    const dataDir = await quickFolder()
-    await recording.image(at, random, join(dataDir, 'postgres'))
-    await writeFile(join(dataDir, 'boot'), 'another start of the machine')
-    const reported: string[] = []
-    const db = await openEmbedded(dataDir, { clock: systemClock, report: (message) => void reported.push(message) })
-    const found = await contentOf(db)
-    await db.close()
-    const committed = moments.findLastIndex((moment) => moment.at <= at)
-    // A transaction that was under way when it happened may be there, whole.
-    const isNext = JSON.stringify(found) === JSON.stringify(moments[committed + 1]?.content)
-    if (!isNext) expect(found, `seed ${seed}, cut at ${at}`).toEqual(moments[committed]?.content)
-    inFlight.push(isNext)
-    expect(reported).toEqual([])
-    await rm(dataDir, { recursive: true })
-  }
-  expect(inFlight).toContain(false)
-})
+    const { recording, moments, begin, end } = await recordRuns()
+    recording.stop()
+    const inFlight: boolean[] = []
+    for (let cut = 1; cut <= effort.powerCuts; cut++) {
+      const at = begin + Math.floor(random() * (end - begin + 1))
+      const dataDir = await quickFolder()
+      await recording.image(at, random, join(dataDir, 'postgres'))
+      await writeFile(join(dataDir, 'boot'), 'another start of the machine')
+      const reported: string[] = []
+      const db = await openEmbedded(dataDir, { clock: systemClock, report: (message) => void reported.push(message) })
+      const found = await contentOf(db)
+      await db.close()
+      const committed = moments.findLastIndex((moment) => moment.at <= at)
+      // A transaction that was under way when it happened may be there, whole.
+      const isNext = JSON.stringify(found) === JSON.stringify(moments[committed + 1]?.content)
+      if (!isNext) expect(found, `cut at ${at}`).toEqual(moments[committed]?.content)
+      inFlight.push(isNext)
+      expect(reported).toEqual([])
+      await rm(dataDir, { recursive: true })
+    }
+    expect(inFlight).toContain(false)
+  },
+)

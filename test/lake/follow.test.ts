@@ -15,14 +15,14 @@ import { items } from '../../src/resources/items/index.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
-import { effort } from '../support/effort.ts'
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
 import { different, linesOf } from '../support/lake-folder.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { temporaryFolder } from '../support/postgres.ts'
+import { seedsOf } from '../support/seeds.ts'
 import { emptyTables, instantOf, worldOf } from '../support/world.ts'
 
-const seeds = effort.everyAnswer ? [1, 2, 3] : [1]
+const seeds = seedsOf(import.meta.filename)
 
 const holdsOf = (territory: string) =>
   `select guild_name, valid_from, valid_until from game.territory_hold where territory = '${territory}' order by 2`
@@ -444,7 +444,7 @@ describe('a lake that is imported again', () => {
     return { body: listed.map((name) => material(name, levelOf[name] ?? 0)), levelOf }
   }
 
-  test.each(seeds)('corrected at random (%i) is followed', async (seed) => {
+  test.each(seeds)('corrected at random (seed %i) is followed', async (seed) => {
     const random = seededRandom(seed)
     const upTo = (count: number) => Math.floor(random() * count)
     let minutes = 0
@@ -464,7 +464,7 @@ describe('a lake that is imported again', () => {
     }
   })
 
-  test.each(seeds)('corrected at random (%i) changes nothing of what this database observed', async (seed) => {
+  test.each(seeds)('corrected at random (seed %i) changes nothing of what this database observed', async (seed) => {
     const random = seededRandom(seed)
     const upTo = (count: number) => Math.floor(random() * count)
     const observed = new Map<string, object>()

@@ -8,8 +8,6 @@ export const effort = {
   badMinutes: Number(process.env.WYNNSYNC_TEST_UNATTENDED_MINUTES ?? 3),
   /** Simulated hours of `start` in which nothing may grow; 720 for a month. */
   monthHours: Number(process.env.WYNNSYNC_TEST_MONTH_HOURS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 720 : 5)),
-  /** What decides over everything that goes wrong in such a stretch; several with commas. */
-  seeds: (process.env.WYNNSYNC_TEST_SEEDS ?? '1').split(',').map(Number),
   /** Every recorded answer and not only the typical ones, every fault alone, every kind of unattended day. */
   everyAnswer: process.env.WYNNSYNC_TEST_FULL === '1',
   /** Days of the history that Spark reads; 365 for a year. */
@@ -18,10 +16,9 @@ export const effort = {
   powerCuts: Number(process.env.WYNNSYNC_TEST_POWER_CUTS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 200 : 8)),
   /** Kills of a `start` with watches and streams; 100 for all. */
   watchKills: Number(process.env.WYNNSYNC_TEST_WATCH_KILLS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 100 : 3)),
-  /** Mutated responses that are played, each followed by a good one; and the seed that they come from. */
+  /** Mutated responses that are played, each followed by a good one. */
   mutations: Number(process.env.WYNNSYNC_TEST_MUTATIONS ?? (process.env.WYNNSYNC_TEST_FULL === '1' ? 100_000 : 600)),
   mutatedResources: process.env.WYNNSYNC_TEST_MUTATION_RESOURCES?.split(','),
-  mutationSeed: Number(process.env.WYNNSYNC_TEST_MUTATION_SEED ?? 1),
   /** Guilds of the backfill that is killed again and again; 20000 for all of a game. */
   backfillGuilds: Number(process.env.WYNNSYNC_TEST_GUILDS ?? 60),
   /** Minutes of hostile requests beside `start`; 60 for an hour, 0 for none. */

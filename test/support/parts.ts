@@ -8,14 +8,14 @@ const folder = fileURLToPath(new URL('../', import.meta.url))
  * What `WYNNSYNC_TEST_PART` chooses: `quick` is `npm test`, `rest` is what it leaves out, and without it all runs. The quick
  * part has every correctness rule on a server database, within four minutes; the rest has long simulations, kills at many
  * instants, packed and deployed forms, more cases of what has a cheap one, and the embedded database where the quick part
- * tries only the server.
+ * tries only the server. `fresh` plays the random tests from new seeds, once each.
  */
-export type Part = 'quick' | 'rest' | 'all'
+export type Part = 'quick' | 'rest' | 'fresh' | 'all'
 
 /** @throws Error for another value */
 export function chosenPart(value = process.env.WYNNSYNC_TEST_PART || 'all'): Part {
-  if (value === 'quick' || value === 'rest' || value === 'all') return value
-  throw new Error(`WYNNSYNC_TEST_PART must be quick, rest or all, not ${value}`)
+  if (value === 'quick' || value === 'rest' || value === 'fresh' || value === 'all') return value
+  throw new Error(`WYNNSYNC_TEST_PART must be quick, rest, fresh or all, not ${value}`)
 }
 
 /** Test files that the quick part leaves out: each takes long, and what it holds is held by a cheaper one as well. */
@@ -105,13 +105,14 @@ export const slow: readonly string[] = [
 /** For `describe.each` and `test.each`: what the quick part tries, what the rest tries, or both where all runs. */
 export function ofPart<T>(cases: { readonly quick: readonly T[]; readonly rest: readonly T[] }): readonly T[] {
   const part = chosenPart()
-  return part === 'all' ? [...cases.quick, ...cases.rest] : cases[part]
+  if (part === 'all') return [...cases.quick, ...cases.rest]
+  return part === 'fresh' ? cases.quick : cases[part]
 }
 
 /** Whether the quick part runs some tests of a file, and the rest others. */
-function isInBoth(file: string): boolean {
-  return /\b(kindsOfPart|ofPart)\b/.test(readFileSync(join(folder, file), 'utf8'))
-}
+const isInBoth = (file: string) => /\b(kindsOfPart|ofPart)\b/.test(textOf(file))
+const isRandom = (file: string) => /\bseedsOf\(/.test(textOf(file))
+const textOf = (file: string) => readFileSync(join(folder, file), 'utf8')
 
 /**
  * Names of the test files of a part, as paths below `test`.
@@ -121,6 +122,7 @@ export function filesOf(part: Part): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'))
   const missing = slow.filter((file) => !files.includes(file))
   if (missing.length > 0) throw new Error(`test/support/parts.ts names what is not there: ${missing.join(', ')}`)
+  if (part === 'fresh') return files.filter(isRandom)
   if (part === 'quick') return files.filter((file) => !slow.includes(file))
   return part === 'all' ? files : files.filter((file) => slow.includes(file) || isInBoth(file))
 }

@@ -10,18 +10,18 @@ import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { readStates } from '../../src/sync/overview/recent-runs.ts'
 import { retractResource } from '../../src/sync/retract/retract.ts'
 import { findSource, forgetSource } from '../../src/sync/retract/sources.ts'
-import { effort } from '../support/effort.ts'
 import { guildBody, place, syncGuild } from '../support/guild-answers.ts'
 import { different, lakeBetween, linesOf } from '../support/lake-folder.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
+import { seedsOf } from '../support/seeds.ts'
 import { wrongRows } from '../support/verified.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
 type World = ReturnType<typeof worldOf>
 
 const all = [territories, items, onlinePlayers, guilds]
-const seeds = effort.everyAnswer ? Array.from({ length: 20 }, (_, nth) => nth + 1) : [1, 2, 3]
+const seeds = seedsOf(import.meta.filename)
 /** When the n-th responses come, ten minutes apart, or so many minutes later. */
 const clockTime = (nth: number, later = 0) => new Date((480 + nth * 10 + later) * 60_000).toISOString().slice(11, 16)
 const material = (name: string, level: number) => ({

@@ -4,6 +4,7 @@ import { faultNames, type GameHistory } from '../../../src/sandbox/index.ts'
 import type { RunResult } from '../../../src/sync/run/run-result.ts'
 import { effort } from '../../support/effort.ts'
 import { testDatabase } from '../../support/postgres.ts'
+import { seedsOf } from '../../support/seeds.ts'
 import { wrongRows } from '../../support/verified.ts'
 import { acceptedAnswers, openScene, replay, type Scene, start, syncEverything } from './scene.ts'
 import { factTables, rowsOf, standing } from './tables.ts'
@@ -16,9 +17,7 @@ const recovery = [75 * minute, 140 * minute, 141 * minute]
 /** No instant that an answer tells is further off than this. */
 const skew = 10 * minute
 
-const seeds = effort.gameHours > 1 ? [1, 2, 3] : [1]
-
-describe.each(seeds)(`${effort.gameHours} hours of every fault at random (seed %i)`, (seed) => {
+describe.each(seedsOf(import.meta.filename))(`${effort.gameHours} hours of every fault at random (seed %i)`, (seed) => {
   let db: Database
   let twinDb: Database
   let history: GameHistory

@@ -6,6 +6,7 @@ import { isWorklist, type Resource, type Worklist } from '../../../src/sync/decl
 import type { RunResult } from '../../../src/sync/run/run-result.ts'
 import { effort } from '../../support/effort.ts'
 import { testDatabase } from '../../support/postgres.ts'
+import { seedsOf } from '../../support/seeds.ts'
 import { wrongRows } from '../../support/verified.ts'
 import { currentOf, type Facts, historyOf, keyColumns, versionTables } from './facts.ts'
 import { type GoodBodies, openGoodBodies } from './good.ts'
@@ -17,18 +18,17 @@ import { touchedBy } from './touched.ts'
  * mutated may become history; of every other record not one row may differ, and after the good response everything is
  * current again that it says.
  *
- * WYNNSYNC_TEST_MUTATION_SEED and WYNNSYNC_TEST_MUTATIONS say which and how many, WYNNSYNC_TEST_MUTATION_RESOURCES of
+ * WYNNSYNC_TEST_MUTATIONS says how many, WYNNSYNC_TEST_MUTATION_RESOURCES of
  * which resources (with commas).
  */
 
 const start = Date.parse('2026-06-01T12:00:00Z')
 /** Responses after which the tables are emptied: they would grow, and the check of them slow down. */
 const segment = 40
-const seed = effort.mutationSeed
 const mutable = resources.filter(({ name }) => name in keyColumns)
 const each = Math.ceil(effort.mutations / mutable.length)
 
-describe(`mutated responses (WYNNSYNC_TEST_MUTATION_SEED=${seed})`, () => {
+describe.each(seedsOf(import.meta.filename))('mutated responses (seed %i)', (seed) => {
   let bodies: GoodBodies
   const databases: Database[] = []
   beforeAll(async () => {
@@ -61,7 +61,7 @@ describe(`mutated responses (WYNNSYNC_TEST_MUTATION_SEED=${seed})`, () => {
     for (let from = 0; from < each && wrong.length < 20; from += segment) {
       const line = await openLine(db, resource, bodies, start)
       try {
-        await playSegment(db, resource, line, [from, Math.min(each, from + segment)], wrong)
+        await playSegment({ db, resource, line, seed }, [from, Math.min(each, from + segment)], wrong)
       } finally {
         await line.close()
       }
@@ -70,10 +70,15 @@ describe(`mutated responses (WYNNSYNC_TEST_MUTATION_SEED=${seed})`, () => {
   }
 })
 
+interface Segment {
+  readonly db: Database
+  readonly resource: Resource | Worklist
+  readonly line: Line
+  readonly seed: number
+}
+
 async function playSegment(
-  db: Database,
-  resource: Resource | Worklist,
-  line: Line,
+  { db, resource, line, seed }: Segment,
   [from, until]: readonly [number, number],
   wrong: string[],
 ): Promise<void> {

@@ -95,7 +95,7 @@ test.skipIf(minutes === 0 || process.platform !== 'linux')(
         PATH: process.env.PATH,
         BASE: `http://127.0.0.1:${port}`,
         CLIENTS: '20',
-        SEED: String(effort.seeds[0]),
+        SEED: '1',
         NAMES: JSON.stringify(names),
       },
       stdio: ['pipe', 'pipe', 'inherit'],
