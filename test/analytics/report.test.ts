@@ -50,7 +50,7 @@ describe.each(kindsOfPart)('the report on the %s database', (kind) => {
       expect(tableOf(report, 'moves').slice(1)).toEqual([
         ['2026-06-01 10:40', 'joined', 'Player4', '', 'recruit', '', expect.stringContaining('2026-06-01 10:')],
       ])
-      expect(tableOf(report, 'patch').slice(1)).toEqual([[hostile.item, 'identifications · rawStrength', '4', '6', '']])
+      expect(tableOf(report, 'patch').slice(1)).toEqual([[hostile.item, 'raw strength', '4', '6', '']])
     })
 
     test('says what is rare in the pools, and what a balance patch changed by class', () => {

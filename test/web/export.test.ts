@@ -140,7 +140,7 @@ describe('the pages as files', () => {
     const counting = (sql: Sql): Sql => ({
       ...sql,
       query: (text, values) => {
-        if (text.includes('analytics.item_identification')) reads++
+        if (text.includes('game.field_change')) reads++
         return sql.query(text, values)
       },
     })
@@ -155,7 +155,7 @@ describe('the pages as files', () => {
     await exportWeb(context, { dir: place, people: true, version: 'test' })
     const { ask } = await serve(world)
     const cellsOf = (text: string) =>
-      [...parseHTML(text).document.querySelectorAll('#fields td')].map((cell) => cell.textContent)
+      [...parseHTML(text).document.querySelectorAll('.item-card th, .item-card td')].map((cell) => cell.textContent)
     for (const name of ['item0', 'item77', 'item119']) {
       const cells = cellsOf(await readFile(join(place, 'items', `${name}.html`), 'utf8'))
       expect(cells).toContain('raw strength')

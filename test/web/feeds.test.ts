@@ -113,9 +113,7 @@ describe.each(kindsOfPart)('the feeds on the %s database', (kind) => {
       `Guild b took Oak from ${hostile.guild}`,
     ])
     const item = await of('/feeds/items/bow.atom')
-    expect(entriesOf(item).flatMap((entry) => textOf(entry, 'content'))).toEqual([
-      'identifications · rawStrength: 4 → 6',
-    ])
+    expect(entriesOf(item).flatMap((entry) => textOf(entry, 'content'))).toEqual(['raw strength: 4 → 6'])
     expect(titles(item)).toEqual([`${hostile.item}: 1 value changed`])
     expect(titles(await of('/feeds/patches.atom'))).toEqual(['Patch 1: 1 item changed, 0 added, 0 removed'])
     expect(titles(await of('/feeds/news.atom'))).toEqual([])

@@ -25,7 +25,7 @@ describe.each(kindsOfPart)('what single pages show on the %s database', (kind) =
     return parseHTML(text).document
   }
 
-  test('everything that a patch changed, by kind and direction, each group with a heading to link', async () => {
+  test('everything that a patch changed, by kind, direction and class or type, each group with a heading to link', async () => {
     const page = await pageOf('/patches/1')
     expect(textOf(page, 'h1')).toBe(
       'Patch 1: 2 items changed, 3 added, 1 removed, 1 recipe changed, 1 ability changed, 1 aspect changed, another number of quests',
@@ -36,29 +36,29 @@ describe.each(kindsOfPart)('what single pages show on the %s database', (kind) =
     ])
     expect(groups).toEqual([
       ['items-added', '2 items added'],
-      ['items-up', '1 item with numbers up'],
+      ['items-up', '1 item buffed'],
       ['items-other', '1 item with mixed or other changes'],
       ['recipes-other', '1 recipe with mixed or other changes'],
-      ['abilities-down', '1 ability with numbers down'],
-      ['aspects-up', '1 aspect with numbers up'],
+      ['abilities-up', '1 ability buffed'],
+      ['aspects-up', '1 aspect buffed'],
       ['quests-up', 'The number of quests'],
     ])
     const linked = [...page.querySelectorAll('#patch td a')].map((one) => one.getAttribute('href'))
     expect(linked).toEqual(groups.map(([id]) => `#${id}`))
     expect(page.querySelector('#items-up td a')?.getAttribute('href')).toBe('/items/bow')
-    expect(rowsOf(page, 'items-up')).toEqual([[hostile.item, 'identifications · rawStrength', '4', '6', '+2', '']])
-    expect(rowsOf(page, 'items-added').map((row) => row.slice(0, 5))).toEqual([
-      ['axe', 'appeared', '', '', ''],
-      ['axe', 'averageDps', '9', '7', '-2'],
-      ['axe', 'averageDps', '7', '5', '-2'],
-      ['cap', 'appeared', '', '', ''],
+    expect(rowsOf(page, 'items-up')).toEqual([[hostile.item, 'material', 'raw strength', '4', '6', '+2', '']])
+    expect(rowsOf(page, 'items-added').map((row) => row.slice(0, 6))).toEqual([
+      ['axe', 'material', 'appeared', '', '', ''],
+      ['axe', 'material', 'average dps', '9', '7', '-2'],
+      ['axe', 'material', 'average dps', '7', '5', '-2'],
+      ['cap', 'material', 'appeared', '', '', ''],
     ])
-    expect(rowsOf(page, 'items-other').map((row) => row.slice(0, 2))).toEqual([
-      ['ring', 'appeared'],
-      ['ring', 'disappeared'],
+    expect(rowsOf(page, 'items-other').map((row) => row.slice(0, 3))).toEqual([
+      ['ring', 'material', 'appeared'],
+      ['ring', 'material', 'disappeared'],
     ])
     expect(rowsOf(page, 'recipes-other')).toEqual([['Bow-1-3', 'skill', 'woodworking', 'weaponsmithing', '', '']])
-    expect(rowsOf(page, 'abilities-down')).toEqual([
+    expect(rowsOf(page, 'abilities-up')).toEqual([
       ['mage/ability/bolt', 'mage', 'description', 'Cooldown: 12 s', 'Cooldown: 8 s', '', ''],
     ])
     expect(rowsOf(page, 'quests-up')[0]?.slice(2, 5)).toEqual(['100', '102', '+2'])
@@ -142,7 +142,7 @@ describe.each(kindsOfPart)('what single pages show on the %s database', (kind) =
     expect(await names('page=2')).toEqual([])
     expect(await names('least=9999')).toEqual([])
     const item = await pageOf('/items/bow')
-    expect(rowsOf(item, 'fields').map(([what]) => what)).toContain('raw strength')
+    expect(rowsOf(item, 'card').map(([what]) => what)).toContain('raw strength')
   })
 
   test('near names of a guild that is in no list where none is found', async () => {

@@ -171,7 +171,7 @@ describe.each(kindsOfPart)('the pages on the %s database', (kind) => {
     const rows = [...document.querySelectorAll('#revisions tbody tr')].map((row) =>
       [...row.children].map((cell) => cell.textContent),
     )
-    expect(rows).toEqual([['identifications · rawStrength', '4', '6', '+2']])
+    expect(rows).toEqual([['raw strength', '4', '6', '+2']])
     expect(document.querySelector('#revisions del')?.textContent).toBe('4')
   })
 

@@ -64,8 +64,8 @@ export function apiWords(name: string): string {
   const parts = name.replace(/^globalData\.|\.list(?=\.)/g, '').split('.')
   return parts
     .map((part) =>
-      /^[a-z][a-zA-Z\d]*$/.test(part)
-        ? part.replace(/(?<=[a-z\d])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+      /^[a-z\d][a-zA-Z\d]*$/.test(part)
+        ? part.replace('IDs', 'Ids').replace(/(?<=[a-z\d])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
         : part.replaceAll('_', ' '),
     )
     .join(', ')

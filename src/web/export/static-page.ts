@@ -64,6 +64,7 @@ const served = [
   /<nav class="period"[\s\S]*?<\/nav>/g,
   /<details class="at">[\s\S]*?<\/details>/g,
   /<form\b[\s\S]*?<\/form>/g,
+  /<span class="then">[\s\S]*?<\/span>/g,
   /<section id="map-live"[\s\S]*?<\/section>/g,
   /<span id="home-live"[\s\S]*?<\/span>/g,
   /<a href="\/api"[^>]*>API<\/a>/g,

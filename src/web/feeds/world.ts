@@ -1,11 +1,11 @@
-import { latestPatches, readablePath } from '../../analytics/report/patch/patch-changes.ts'
+import { latestPatches } from '../../analytics/report/patch/patch-changes.ts'
 import { count, shortened } from '../../analytics/report/words.ts'
 import type { Sql } from '../../db/database.ts'
 import type { Visit } from '../html/page.ts'
 import { latestCaptures } from '../pages/captures.ts'
 import { guildNamed } from '../pages/guilds.ts'
 import { itemNamed } from '../pages/item.ts'
-import type { Revision } from '../pages/revisions.ts'
+import { revisionText } from '../pages/revisions.ts'
 import type { Entry, Feed } from './atom.ts'
 
 /** Entries of a kind in a feed. */
@@ -66,24 +66,11 @@ export async function itemFeed(visit: Visit): Promise<Feed> {
     entries: revisions.slice(0, most).map((revision) => ({
       key: ['revision', id, revision.at.toISOString()],
       at: revision.at,
-      title: `${revision.name}: ${count(revision.changes.length, 'value')} changed`,
+      title: `${revision.name}: ${revision.kind === 'changed' ? `${count(revision.changes.length, 'value')} changed` : revision.kind}`,
       path: `${path}#at-${revision.at.getTime()}`,
-      text: changesText(revision),
+      text: shortened(revisionText(revision), 4000),
     })),
   }
-}
-
-function changesText({ changes }: Revision): string {
-  const shown = (value: unknown) =>
-    value === null ? 'nothing' : shortened(typeof value === 'string' ? value : JSON.stringify(value), 100)
-  const lines = changes.map(({ path, before, after }) =>
-    path === ''
-      ? before === null
-        ? 'It appeared'
-        : 'It disappeared'
-      : `${readablePath(path)}: ${shown(before)} → ${shown(after)}`,
-  )
-  return shortened(lines.join('; '), 4000)
 }
 
 interface News {

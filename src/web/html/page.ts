@@ -124,6 +124,14 @@ th a { color: inherit; text-decoration: none } th a:hover { text-decoration: und
 .parts { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-top: 12px; font-size: 15px } .standing { display: grid; grid-template-columns: auto minmax(0, 1fr) minmax(0, 380px); gap: 10px 22px; align-items: start } .standing p { margin-bottom: 8px }
 .standing > div { grid-column: 2 } .standing > .places { grid-column: 3; grid-row: 1 } .standing:not(:has(.guild-banner)) > div { grid-column: 1 / 3 } .guild-banner { width: 74px; border: 1px solid var(--rule) } .standing .places { max-height: 340px } progress { accent-color: var(--link); vertical-align: middle }
 @media screen and (max-width: 900px) { .standing { grid-template-columns: auto minmax(0, 1fr) } .standing > .places { grid-column: 1 / -1; grid-row: auto } .guild-banner { width: 52px } }
+.item { display: grid; grid-template-columns: minmax(0, 420px) minmax(0, 1fr); gap: 20px 32px; align-items: start } .item h4 { margin: 0 0 4px; font-size: 16px } .item > div > h4:not(:first-child) { margin-top: 20px }
+.item-card { --tier: #f4f1f8; --good: #6fe06f; --bad: #ff8585; --faint: #b9b3c4; padding: 14px 16px; background: #17101f; color: #e9e5f0; border: 2px solid var(--tier); border-radius: 8px; font-size: 14px } .item-card h4 { color: var(--tier); font-size: 19px }
+.item-card > p, .item-card thead th, .lore { color: var(--faint) } .item-card > div { margin-top: 10px; padding-top: 10px; border-top: 1px solid #4a4057 }
+.item-card dl { margin: 0; display: grid; grid-template-columns: 1fr auto; gap: 2px 14px } .item-card dd { margin: 0; text-align: right }
+.item-card th, .item-card td { position: static; padding: 2px 0; border: 0; background: none; box-shadow: none; color: inherit; font-size: 14px; font-weight: 400 } .item-card td, .item-card th + th { text-align: right; padding-left: 12px; white-space: nowrap; font-variant-numeric: tabular-nums }
+.good td { color: var(--good) !important } .bad td { color: var(--bad) !important } .lore { font-style: italic }
+.of-unique { --tier: #fcfc54 } .of-rare { --tier: #ff8aff } .of-set { --tier: #54fc54 } .of-legendary { --tier: #54fcfc } .of-fabled { --tier: #ff7777 } .of-mythic { --tier: #d693ff }
+@media screen and (max-width: 740px) { .item { grid-template-columns: minmax(0, 1fr) } } @media print { .item-card { --good: #060; --bad: #900; --faint: #444; --tier: #000 !important; background: #fff; color: #000 } }
 del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
 `
 

@@ -1,79 +1,95 @@
+import { html } from 'hono/html'
 import type { Figure } from '../../analytics/report/drawing/figure.ts'
-import type { Cell } from '../../analytics/report/drawing/html-table.ts'
-import { apiWords, count, moment } from '../../analytics/report/words.ts'
+import { type Cell, type Markup, tableMarkup } from '../../analytics/report/drawing/html-table.ts'
+import { apiWords, count, instant, levelText, moment } from '../../analytics/report/words.ts'
+import { INSTANT, instantOf } from '../../base/text/instants.ts'
 import { nearest } from '../../base/text/nearest.ts'
 import type { Sql } from '../../db/database.ts'
+import { link, pathOf } from '../html/links.ts'
 import { alone, chapterOf, type Page, type Visit } from '../html/page.ts'
 import { Problem } from '../http/problems.ts'
-import { grouped, type Revision, readRevisions, revisionFigure } from './revisions.ts'
-
-export interface Item {
-  readonly id: string
-  readonly name: string
-  readonly type: string | null
-  readonly kind: string | null
-  readonly tier: string | null
-  readonly level: number | null
-}
+import { dropsMarkup, itemCard } from './item-card.ts'
+import {
+  changesTable,
+  differences,
+  grouped,
+  nameOf,
+  type Revision,
+  readRevisions,
+  revisionFigures,
+  type Version,
+} from './revisions.ts'
 
 /** What the pages of items show of one. */
 interface ItemFacts {
-  /** Undefined for one that is no longer in the game. */
-  readonly item: Item | undefined
-  /** What it is besides, by the words for it. */
-  readonly fields: Readonly<Record<string, Cell>>
-  readonly rolls: readonly Roll[]
-  readonly recipes: readonly {
-    readonly recipe: string
-    readonly skill: string | null
-    readonly amount: number | null
-  }[]
+  /** Its versions and what each changed, the latest first; none of what is no item. */
+  readonly versions: readonly Version[]
   readonly revisions: readonly Revision[]
+  readonly recipes: readonly Recipe[]
+  readonly sets: readonly SetMember[]
+  readonly pools: readonly Pool[]
 }
 
-interface Roll {
+interface Recipe {
   readonly id: string
-  readonly what: string
-  readonly base: number | null
-  readonly least: number | null
-  readonly most: number | null
+  readonly recipe: string
+  readonly skill: string | null
+  readonly amount: number | null
+}
+
+/** A part of a set that the item belongs to. */
+interface SetMember {
+  readonly id: string
+  readonly set: string
+  /** Null: no item has that name now. */
+  readonly member: string | null
+  readonly name: string
+  readonly bonuses: unknown
+}
+
+interface Pool {
+  readonly id: string
+  readonly pool: string
+  readonly isCurrent: boolean
+  readonly first: Date
+  readonly last: Date
+  readonly times: number
 }
 
 /** What is known of some items, each with a few statements in common. */
 async function readItems(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, ItemFacts>> {
-  const rows = await sql.query<{ item: Item; fields: Record<string, Cell> }>(
-    `select json_build_object('id', internal_name, 'name', coalesce(display_name, internal_name), 'type', type, 'kind', sub_type,
-                               'tier', tier, 'level', level) as item,
-            json_build_object('Class', class_requirement, 'Attack speed', attack_speed, 'Average damage per second', average_dps,
-                               'Powder slots', powder_slots, 'Strength', strength, 'Dexterity', dexterity,
-                               'Intelligence', intelligence, 'Defence', defence, 'Agility', agility, 'Quest', quest,
-                               'Restriction', restriction) as fields
-       from game.item where valid_until = 'infinity' and internal_name = any ($1::text[])`,
-    [ids],
-  )
-  const rolls = await sql.query<Roll>(
-    `select internal_name as id, identification as what, raw as base, min as least, max as most from analytics.item_identification
-      where internal_name = any ($1::text[]) order by identification collate "C"`,
-    [ids],
-  )
+  const changesOf = await readRevisions(sql, ids)
   // Recipes are made of materials alone.
-  const recipes = await sql.query<ItemFacts['recipes'][number] & { id: string }>(
+  const recipes = await sql.query<Recipe>(
     `select item.internal_name as id, found.internal_name as recipe, found.skill, found.amount
        from game.item
       cross join lateral (select * from analytics.recipes_using(item.internal_name) one order by one.internal_name collate "C" limit 200) found
       where item.valid_until = 'infinity' and item.type = 'material' and item.internal_name = any ($1::text[])`,
     [ids],
   )
-  const revisions = await readRevisions(sql, ids)
+  const sets = await sql.query<SetMember>(
+    `with part as materialized (select set, internal_name, display_name, bonuses from analytics.item_set)
+     select own.internal_name as id, part.set, part.internal_name as member, part.display_name as name, part.bonuses
+       from part own join part on part.set = own.set
+      where own.internal_name = any ($1::text[]) order by part.set collate "C", part.display_name collate "C", part.internal_name collate "C"`,
+    [ids],
+  )
+  const pools = await sql.query<Pool>(
+    `select item.internal_name as id, seen.pool, seen.is_current as "isCurrent", seen.first_seen as first, seen.last_seen as last, seen.times
+       from game.item join analytics.reward_appearance seen on seen.reward = item.display_name
+      where item.valid_until = 'infinity' and item.internal_name = any ($1::text[])
+        and seen.reward_type in ('ITEM', 'TOME', 'INGREDIENT')
+      order by seen.is_current desc, seen.last_seen desc, seen.pool collate "C"`,
+    [ids],
+  )
   const idOf = ({ id }: { readonly id: string }) => id
-  const [rollsOf, recipesOf] = [grouped(rolls, idOf), grouped(recipes, idOf)]
-  const itemOf = new Map(rows.map((row) => [row.item.id, row]))
+  const [recipesOf, setsOf, poolsOf] = [grouped(recipes, idOf), grouped(sets, idOf), grouped(pools, idOf)]
   return new Map(
     ids.map((id) => [
       id,
       {
-        ...{ item: itemOf.get(id)?.item, fields: itemOf.get(id)?.fields ?? {}, rolls: rollsOf.get(id) ?? [] },
-        ...{ recipes: recipesOf.get(id) ?? [], revisions: revisions.get(id) ?? [] },
+        ...{ ...changesOf(id), recipes: recipesOf.get(id) ?? [] },
+        ...{ sets: setsOf.get(id) ?? [], pools: poolsOf.get(id) ?? [] },
       },
     ]),
   )
@@ -83,7 +99,7 @@ async function readItems(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<
 export async function itemNamed({ sql, name, ahead = alone }: Pick<Visit, 'sql' | 'name' | 'ahead'>) {
   const find = (key: string) => ahead('items', key, (ids) => readItems(sql, ids))
   let [id, facts] = [name, await find(name)]
-  if (!facts.item && facts.revisions.length === 0) {
+  if (facts.versions.length === 0) {
     const [called] = await sql.query<{ id: string }>(
       `select internal_name as id from analytics.item where display_name = $1 order by internal_name collate "C" limit 1`,
       [name],
@@ -93,7 +109,7 @@ export async function itemNamed({ sql, name, ahead = alone }: Pick<Visit, 'sql' 
     id = called.id
     facts = await find(id)
   }
-  return { id, ...facts, name: facts.item?.name ?? facts.revisions[0]?.name ?? id }
+  return { id, ...facts, name: nameOf(facts.versions[0]?.record) ?? id }
 }
 
 /** Names of items that are written nearly like this. */
@@ -107,30 +123,65 @@ async function itemsLike(sql: Sql, name: string): Promise<string[]> {
   )
 }
 
-/** `/items/NAME`: an item by its internal name, as it is, and every revision. */
+/** `/items/NAME?patch=&a=&b=`: an item as it is or was, what two of its versions have different, and every revision. */
 export async function itemPage(visit: Visit): Promise<Page> {
-  const { id, name: shown, ...facts } = await itemNamed(visit)
-  const { item, revisions } = facts
+  const { id, name, ...facts } = await itemNamed(visit)
+  const { versions, revisions } = facts
+  const patch = await patchOf(visit)
+  const shown = patch ? versionAt(versions, patch.endedAt) : versions.find(({ until }) => until === null)
+  const path = pathOf('items', id)
+  const compared = comparedVersions(visit, versions)
+  const was = `as of patch ${patch?.patch}`
+  const title = patch ? (shown ? `${name} ${was}` : `${name}: no response shows it ${was}`) : nowText(name, facts)
   return {
-    path: `/items/${encodeURIComponent(id)}`,
+    path,
     feed: `/feeds/items/${encodeURIComponent(id)}.atom`,
-    title: `${shown} ${item ? changedText(revisions) : 'is no longer in the game'}`,
-    lead: item
-      ? [item.tier, item.kind ?? item.type, item.level === null ? null : `level ${item.level}`]
-          .filter(Boolean)
-          .join(', ')
-      : id,
+    title,
+    lead: patch
+      ? 'What came later is not in it.'
+      : shown
+        ? leadText(shown)
+        : `Last seen ${moment(versions[0]?.until ?? visit.now)} UTC.`,
+    control: patch
+      ? html`<p class="at">${link('items', id, 'As it is now')} · ${link('patches', String(patch.patch), `Patch ${patch.patch}`)}</p>`
+      : html``,
     chapters: [
-      ...(item ? [chapterOf('item', 'As it is', itemFigure(item, facts), ...recipesFigures(facts))] : []),
+      ...(compared ? [chapterOf('comparison', 'Compared', comparedFigure(compared))] : []),
+      ...(shown
+        ? [chapterOf('item', patch ? 'As it was' : 'As it is', itemFigure(id, shown, patch ? undefined : facts))]
+        : []),
       chapterOf(
         'revisions',
         'Revisions',
+        ...(versions.length > 1 ? [choiceFigure(path, versions, revisions)] : []),
         ...(revisions.length > 0
-          ? revisions.map(revisionFigure)
+          ? revisionFigures(id, revisions)
           : [{ id: 'none', title: 'No change was seen since the history began' }]),
       ),
     ],
   }
+}
+
+/** The patch that the address names, with its end. @throws Problem where there is none */
+async function patchOf({ sql, query }: Visit): Promise<{ readonly patch: number; readonly endedAt: Date } | undefined> {
+  const text = query.get('patch') ?? ''
+  if (text === '') return undefined
+  const [found] = /^\d{1,9}$/.test(text)
+    ? await sql.query<{ at: Date | null }>(
+        'select max(changed_at) as at from analytics.change_instant where patch = $1',
+        [Number(text)],
+      )
+    : []
+  if (!found?.at) throw new Problem('bad-argument', { detail: `patch not found: ${text}`, argument: 'patch' })
+  return { patch: Number(text), endedAt: found.at }
+}
+
+function versionAt(versions: readonly Version[], at: Date): Version | undefined {
+  return versions.find(({ since, until }) => since <= at && (until === null || until > at))
+}
+
+function nowText(name: string, { versions, revisions }: ItemFacts): string {
+  return `${name} ${versions[0]?.until === null ? changedText(revisions) : 'is no longer in the game'}`
 }
 
 function changedText([latest, ...earlier]: readonly Revision[]): string {
@@ -140,27 +191,104 @@ function changedText([latest, ...earlier]: readonly Revision[]): string {
     : `changed ${earlier.length + 1} times, last on ${moment(latest.at)}`
 }
 
-function itemFigure({ name }: Item, { fields, rolls }: ItemFacts): Figure {
-  const given: Cell[][] = Object.entries(fields).flatMap(([field, value]) =>
-    value === null ? [] : [[field, value, '']],
-  )
-  const identified = rolls.map(({ what, base, least, most }): Cell[] => [
-    ...[apiWords(what), base, least === most ? '' : `${least ?? '?'} to ${most ?? '?'}`],
-  ])
+function leadText({ record }: Version): string {
+  const { tier, subType, type, requirements } = record as Readonly<Record<string, unknown>>
+  const level = (requirements as { readonly level?: unknown } | undefined)?.level
+  const words = [tier, subType ?? type].flatMap((one) => (typeof one === 'string' ? levelText(one) : []))
+  return [...words, ...(typeof level === 'number' ? [`level ${level}`] : [])].join(', ')
+}
+
+/** The card, and beside it where the item comes from and what it is good for. @param facts what is known of now alone */
+function itemFigure(id: string, { record, since }: Version, facts: ItemFacts | undefined): Figure {
+  const beside = [
+    dropsMarkup(record),
+    ...(facts ? [poolsMarkup(facts), ...setsMarkup(facts, id), recipesMarkup(facts)] : []),
+  ]
   return {
-    id: 'fields',
-    title: `${name}: ${count(rolls.length, 'identification')}`,
-    table: { columns: ['What', 'Value', 'Range'], rows: [...given, ...identified] },
-    isTableShown: given.length + identified.length > 0,
+    id: 'card',
+    title: `${nameOf(record) ?? id}, as it is since ${instant(since)}`,
+    picture: html`<div class="item">${itemCard(id, record)}<div>${beside}</div></div>`,
   }
 }
 
-function recipesFigures({ recipes }: ItemFacts): Figure[] {
-  if (recipes.length === 0) return []
-  const table = {
-    columns: ['Recipe', 'Skill', 'Amount'],
-    rows: recipes.map(({ recipe, skill, amount }) => [recipe, skill, amount]),
+function poolsMarkup({ pools }: ItemFacts): Markup | '' {
+  if (pools.length === 0) return ''
+  const rows = pools.map(({ pool, isCurrent, first, last, times }): Cell[] => [
+    ...[html`<a href="/pools">${pool}</a>`, isCurrent ? 'now' : last, first, times],
+  ])
+  return html`<h4>In loot pools</h4>${tableMarkup({ columns: ['Pool', 'Last there (UTC)', 'First seen (UTC)', 'Times'], rows })}`
+}
+
+function setsMarkup({ sets }: ItemFacts, id: string): Markup[] {
+  return [...grouped(sets, ({ set }) => set)].map(([set, members]) => {
+    const parts = members.map(({ member, name }) =>
+      member === null || member === id ? html`<li>${name}</li>` : html`<li>${link('items', member, name)}</li>`,
+    )
+    const bonuses = Object.entries((members[0]?.bonuses ?? {}) as Readonly<Record<string, unknown>>)
+    const given = (value: unknown) =>
+      typeof value === 'object' && value !== null
+        ? Object.entries(value)
+            .map(
+              ([stat, amount]) => `${apiWords(stat)} ${typeof amount === 'number' && amount > 0 ? '+' : ''}${amount}`,
+            )
+            .join(', ')
+        : ''
+    const table = { columns: ['Worn', 'Adds'], rows: bonuses.map(([pieces, value]): Cell[] => [pieces, given(value)]) }
+    return html`<h4>Set ${set}</h4><ul class="parts">${parts}</ul>${bonuses.length > 0 ? tableMarkup(table) : ''}`
+  })
+}
+
+function recipesMarkup({ recipes }: ItemFacts): Markup | '' {
+  if (recipes.length === 0) return ''
+  const rows = recipes.map(({ recipe, skill, amount }): Cell[] => [recipe, skill, amount])
+  return html`<h4>${count(recipes.length, 'recipe uses', 'recipes use')} it</h4>${tableMarkup({ columns: ['Recipe', 'Skill', 'Amount'], rows })}`
+}
+
+interface Compared {
+  readonly at: readonly [Date, Date]
+  readonly before: Version | undefined
+  readonly after: Version | undefined
+}
+
+/** The versions of the two instants of the address; without the second, it is compared with now. */
+function comparedVersions({ query, now }: Visit, versions: readonly Version[]): Compared | undefined {
+  const [a, b] = (['a', 'b'] as const).map((name) => {
+    const text = query.get(name) ?? ''
+    const at = text === '' ? undefined : instantOf(text, now.getTime())
+    if (text !== '' && !at) throw new Problem('bad-argument', { detail: `${name} must be ${INSTANT}`, argument: name })
+    return at
+  })
+  if (!a && !b) return undefined
+  const at = [a ?? now, b ?? now].sort((one, other) => one.getTime() - other.getTime()) as [Date, Date]
+  return { at, before: versionAt(versions, at[0]), after: versionAt(versions, at[1]) }
+}
+
+function comparedFigure({ at: [from, to], before, after }: Compared): Figure {
+  const id = 'compare'
+  const span = `${instant(from)} and ${instant(to)}`
+  if (!before || !after)
+    return { id, title: `No response shows it at ${instant(before ? to : from)}, so there is nothing to compare` }
+  const changes = differences(before.record, after.record)
+  if (changes.length === 0) return { id, title: `It was the same at ${span}` }
+  return {
+    id,
+    title: `${count(changes.length, 'value')} between ${span} ${changes.length === 1 ? 'is' : 'are'} different`,
+    table: changesTable(changes),
+    isTableShown: true,
   }
-  const title = count(recipes.length, 'recipe uses', 'recipes use')
-  return [{ id: 'recipes', title: `${title} it`, lead: 'As of the latest response.', table }]
+}
+
+/** A form to compare any two versions; works without a script. */
+function choiceFigure(path: string, versions: readonly Version[], revisions: readonly Revision[]): Figure {
+  const patches = new Map(revisions.map(({ at, patch }) => [at.getTime(), patch]))
+  const options = (chosen: number) =>
+    versions.map(({ since }, place) => {
+      const patch = patches.get(since.getTime())
+      return html`<option value="${since.toISOString()}"${place === chosen ? html` selected` : ''}>${instant(since)}${patch ? `, patch ${patch}` : ''}</option>`
+    })
+  return {
+    id: 'choice',
+    title: `${count(versions.length, 'version')} to compare`,
+    picture: html`<form action="${path}#compare"><label>Between <select name="a">${options(1)}</select></label><label>and <select name="b">${options(0)}</select></label><button>Compare</button></form>`,
+  }
 }

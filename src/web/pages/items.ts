@@ -5,7 +5,15 @@ import { apiWords, count, levelText, number } from '../../analytics/report/words
 import { link, searchForm } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { sortLink } from '../html/sorted-table.ts'
-import type { Item } from './item.ts'
+
+interface Item {
+  readonly id: string
+  readonly name: string
+  readonly type: string | null
+  readonly kind: string | null
+  readonly tier: string | null
+  readonly level: number | null
+}
 
 const columns = `internal_name as id, coalesce(display_name, internal_name) as name, type, sub_type as kind, tier, level`
 const most = 200

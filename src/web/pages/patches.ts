@@ -7,12 +7,14 @@ import {
   changesOf,
   type Kind,
   latestPatches,
+  type Patch,
   patchNumbered,
   patchText,
 } from '../../analytics/report/patch/patch-changes.ts'
-import { groupChapters, groupsOf, groupTable } from '../../analytics/report/patch/patch-groups.ts'
+import { groupChapters, groupsOf, groupTable, technicalFigure } from '../../analytics/report/patch/patch-groups.ts'
 import { shiftsPicture } from '../../analytics/report/patch/patch-shifts.ts'
-import { count, moment, number } from '../../analytics/report/words.ts'
+import { count, levelText, moment, number } from '../../analytics/report/words.ts'
+import type { Sql } from '../../db/database.ts'
 import { link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { Problem } from '../http/problems.ts'
@@ -54,29 +56,76 @@ export async function patchesPage({ sql }: Visit): Promise<Page> {
 /** Changed values of a kind that a page shows. */
 const shown = 3000
 
-/** `/patches/N`: everything that one patch changed, by kind and direction. */
+/** `/patches/N`: everything that one patch changed, by kind, direction and class or type. */
 export async function patchPage({ sql, name }: Visit): Promise<Page> {
   const patch = /^\d{1,9}$/.test(name) ? await patchNumbered(sql, Number(name)) : undefined
   if (!patch) throw new Problem('not-found', { detail: `patch not found: ${name}` })
   const found = await Promise.all(kinds.map(async (kind) => await changesOf(sql, patch, [kind], shown + 1)))
-  const changes = found.flatMap((some) => some.slice(0, shown))
+  const some = await withTypes(
+    sql,
+    found.flatMap((one) => one.slice(0, shown)),
+  )
+  const isTechnical = await technicalIn(sql, patch)
+  const changes = some.filter((change) => !isTechnical(change))
   const groups = groupsOf(changes)
   const drawn = shiftsPicture(changes)
   const cut = kinds.filter((_, place) => (found[place]?.length ?? 0) > shown)
   const figure: Figure = {
     id: 'patch',
     title: patchText(patch),
-    lead: html`${drawn.picture ? 'The picture has the numbers that changed most against what they were; the table, what changed by kind and direction' : 'What changed by kind and direction'}${cut.map((kind) => html`; of ${kind}, the first ${number(shown)} changed values are shown, and <a href="${answerPath(kind, patch.patch)}">the API has more</a>`)}.`,
+    lead: html`${drawn.picture ? 'The picture has the numbers that changed most against what they were. ' : ''}Buffed is what has only better numbers, nerfed what has only worse ones: of costs, cooldowns and requirements less is better${cut.map((kind) => html`; of ${kind}, the first ${number(shown)} changed values are shown, and <a href="${answerPath(kind, patch.patch)}">the API has more</a>`)}.`,
     ...drawn,
     table: groupTable(groups),
-    isTableShown: true,
+    isTableShown: groups.length > 0,
   }
+  const technical = some.filter(isTechnical)
   return {
     path: `/patches/${patch.patch}`,
-    title: `Patch ${patch.patch}: ${figure.title}`,
-    lead: `First seen ${moment(patch.startedAt)} UTC.`,
-    chapters: [chapterOf('changes', 'What changed', figure), ...groupChapters(groups, nameCell)],
+    title: `Patch ${patch.patch}: ${patch.article ?? figure.title}`,
+    lead: `${patch.article === null ? '' : 'Named after the article that was published nearest to it. '}First seen ${moment(patch.startedAt)} UTC.`,
+    chapters: [
+      chapterOf('changes', 'What changed', figure),
+      ...groupChapters(groups, nameCell),
+      ...(technical.length > 0 ? [chapterOf('technical', 'Technical', technicalFigure(technical, nameCell))] : []),
+    ],
   }
+}
+
+/** The same with the type of each item in place of a class. */
+async function withTypes(sql: Sql, changes: readonly Change[]): Promise<Change[]> {
+  const keys = [...new Set(changes.flatMap(({ kind, key }) => (kind === 'items' ? [key] : [])))]
+  const rows = await sql.query<{ key: string; type: string }>(
+    `select distinct on (internal_name) internal_name as key, coalesce(sub_type, type) as type
+       from game.item where internal_name = any ($1::text[]) order by internal_name, valid_from desc`,
+    [keys],
+  )
+  const types = new Map(rows.map(({ key, type }) => [key, levelText(type)]))
+  return changes.map((one) => (one.kind === 'items' ? { ...one, class: types.get(one.key) ?? null } : one))
+}
+
+const resourceOf: Readonly<Record<Kind, string>> = {
+  items: 'items',
+  recipes: 'recipes',
+  abilities: 'ability-trees',
+  aspects: 'aspects',
+  quests: 'quests',
+}
+
+/** Which changes of a patch say nothing of the game. */
+async function technicalIn(sql: Sql, { technical, startedAt, endedAt }: Patch): Promise<(change: Change) => boolean> {
+  if (technical === 0) return () => false
+  const rows = await sql.query<{ resource: string; key: string; path: string; at: Date }>(
+    `with format as materialized (select * from analytics.format_change where changed_at between $1 and $2)
+     select change.resource, change.key, change.path, change.changed_at as at from game.field_change change
+      where change.changed_at between $1 and $2 and change.path <> '' and change.resource = any ($3::text[])
+        and (analytics.is_technical(change.path, change.old_value, change.new_value)
+             or exists (select from format where format.resource = change.resource and format.changed_at = change.changed_at and format.path = change.path
+                                             and format.form = analytics.form_of(change.old_value, change.new_value)))`,
+    [startedAt, endedAt, Object.values(resourceOf)],
+  )
+  const keyOf = (...parts: readonly unknown[]) => JSON.stringify(parts)
+  const known = new Set(rows.map(({ resource, key, path, at }) => keyOf(resource, key, path, at)))
+  return ({ kind, key, path, at }) => known.has(keyOf(resourceOf[kind], key, path, at))
 }
 
 /** Items have pages; what is no ability of its own, such as a connector, says so. */

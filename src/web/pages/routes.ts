@@ -85,7 +85,7 @@ const pages: readonly {
     parameters: ['sort', 'rival', ...periodParameters],
   },
   { path: '/items', build: itemsPage, parameters: itemParameters },
-  { path: '/items/:name', build: itemPage },
+  { path: '/items/:name', build: itemPage, parameters: ['patch', 'a', 'b'] },
   { path: '/players/:name', build: playerPage, namesPlayers: true, isPersonal: true, parameters: periodParameters },
   { path: '/patches', build: patchesPage },
   { path: '/patches/:name', build: patchPage },

@@ -5,8 +5,11 @@ export interface ValueChange {
   readonly after: unknown
 }
 
-/** In which way something changed: whether a number that rose is good or bad depends on the number. */
+/** In which way something changed: up where every number is better, or at least higher where nothing is better. */
 export type Direction = 'added' | 'removed' | 'up' | 'down' | 'other'
+
+/** Of these less is better. */
+const costs = /cost|cooldown|requirement/i
 
 /** Numbers in a text, with their signs. */
 const numbers = /(?<!\w)[+-]?\d+(?:\.\d+)?/g
@@ -23,19 +26,25 @@ export function directionOf(changes: readonly ValueChange[]): Direction {
   return signs.every((sign) => sign === -1) ? 'down' : 'other'
 }
 
-/** 1 where a number rose, -1 where it fell, 0 for everything else. Of a text, all numbers that differ must move the same way. */
-function signOf({ before, after }: ValueChange): number {
-  if (typeof before === 'number' && typeof after === 'number') return Math.sign(after - before)
-  const [old, young] = [textOf(before), textOf(after)]
-  if (old === undefined || young === undefined || old.replace(numbers, '#') !== young.replace(numbers, '#')) return 0
-  const later = young.match(numbers) ?? []
-  const moved = (old.match(numbers) ?? []).map((number, index) => Math.sign(Number(later[index]) - Number(number)))
-  const [sign = 0, ...others] = new Set(moved.filter((one) => one !== 0))
-  return others.length === 0 ? sign : 0
+/** 1 where a number rose, -1 where it fell, the other way of costs, 0 for everything else. Of a text, all numbers that differ must move the same way. */
+function signOf({ path, before, after }: ValueChange): number {
+  const sign = (from: number, to: number, of: string) => Math.sign(to - from) * (costs.test(of) ? -1 : 1)
+  if (typeof before === 'number' && typeof after === 'number') return sign(before, after, path)
+  const [old, young] = [linesOf(before), linesOf(after)]
+  const isLike = (line: string, place: number) => line.replace(numbers, '#') === young?.[place]?.replace(numbers, '#')
+  if (old === undefined || old.length !== young?.length || !old.every(isLike)) return 0
+  const moved = old.flatMap((line, place) => {
+    const later = young[place]?.match(numbers) ?? []
+    return (line.match(numbers) ?? []).map((number, index) =>
+      sign(Number(number), Number(later[index]), `${path} ${line}`),
+    )
+  })
+  const [first = 0, ...others] = new Set(moved.filter((one) => one !== 0))
+  return others.length === 0 ? first : 0
 }
 
-/** A text, or lines of one. */
-function textOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return value
-  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? value.join('\n') : undefined
+/** The lines of a text. */
+function linesOf(value: unknown): string[] | undefined {
+  if (typeof value === 'string') return value.split('\n')
+  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : undefined
 }

@@ -1,5 +1,5 @@
 import type { Sql } from '../../../db/database.ts'
-import { count, number } from '../words.ts'
+import { apiWords, count, number } from '../words.ts'
 import type { ValueChange } from './direction.ts'
 
 /** A patch of the game, in numbers. */
@@ -37,6 +37,7 @@ export interface Change extends ValueChange {
   /** Of an ability or aspect. */
   readonly class: string | null
   readonly isRevert: boolean
+  readonly at: Date
 }
 
 const columns = `patch, started_at as "startedAt", ended_at as "endedAt", items_added as added, items_changed as changed,
@@ -70,8 +71,8 @@ export async function latestPatches(sql: Sql, most: number): Promise<PublishedPa
   ])
 }
 
-export async function patchNumbered(sql: Sql, patch: number): Promise<Patch | undefined> {
-  const [row] = await sql.query<Patch>(`select ${columns} from analytics.patch where patch = $1`, [patch])
+export async function patchNumbered(sql: Sql, patch: number): Promise<PublishedPatch | undefined> {
+  const [row] = await sql.query<PublishedPatch>(`select ${published} from analytics.patch where patch = $1`, [patch])
   return row
 }
 
@@ -127,18 +128,20 @@ export async function changesOf(sql: Sql, patch: Patch, kinds: readonly Kind[], 
        from analytics.${views[kind].view} where patch = $1 and changed_at between $2 and $3`,
   )
   return await sql.query<Change>(
-    `select kind, key, class, name, path, before, after, "isRevert" from (${parts.join(' union all ')}) change
+    `select kind, key, class, name, path, before, after, "isRevert", changed_at as at from (${parts.join(' union all ')}) change
       order by place, name collate "C", key collate "C", changed_at, path collate "C" limit $4`,
     [patch.patch, patch.startedAt, patch.endedAt, most],
   )
 }
 
-/** `identifications · lootBonus · max` of a JSON pointer. */
+/** `loot bonus · max` of the JSON pointer of an identification: the names of the API in words. */
 export function readablePath(path: string): string {
   if (path === '') return ''
-  return path
+  const parts = path
     .slice(1)
     .split('/')
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .join(' · ')
+  // The names of these values say what they are.
+  const named = parts.length > 1 && /^(identifications|base)$/.test(parts[0] ?? '') ? parts.slice(1) : parts
+  return named.map((part) => (/^\w+$/.test(part) ? apiWords(part) : part)).join(' · ')
 }

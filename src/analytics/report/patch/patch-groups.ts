@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { differenceOf, numberDifference } from '../content/difference.ts'
 import { type Chapter, type Figure, listFigure } from '../drawing/figure.ts'
 import type { Cell, Table } from '../drawing/html-table.ts'
-import { count } from '../words.ts'
+import { count, number } from '../words.ts'
 import { type Direction, directionOf } from './direction.ts'
 import { type Change, type Kind, readablePath } from './patch-changes.ts'
 
@@ -28,13 +28,15 @@ const kinds: readonly { readonly kind: Kind; readonly heading: string; readonly 
   { kind: 'quests', heading: 'Quests', one: 'quest' },
 ]
 
-const directions: readonly { readonly direction: Direction; readonly said: string }[] = [
-  { direction: 'added', said: 'added' },
-  { direction: 'removed', said: 'removed' },
-  { direction: 'up', said: 'with numbers up' },
-  { direction: 'down', said: 'with numbers down' },
-  { direction: 'other', said: 'with mixed or other changes' },
-]
+const directions: readonly Direction[] = ['added', 'removed', 'up', 'down', 'other']
+
+/** Of a recipe and a number of quests, more is neither better nor worse. */
+function saidOf(kind: Kind, direction: Direction): string {
+  const isBalance = kind !== 'recipes' && kind !== 'quests'
+  if (direction === 'up') return isBalance ? 'buffed' : 'with numbers up'
+  if (direction === 'down') return isBalance ? 'nerfed' : 'with numbers down'
+  return direction === 'other' ? 'with mixed or other changes' : direction
+}
 
 /** All changes of a patch by kind and direction; groups without any are left out. */
 export function groupsOf(changes: readonly Change[]): PatchGroup[] {
@@ -47,12 +49,18 @@ export function groupsOf(changes: readonly Change[]): PatchGroup[] {
       else byKey.set(change.key, [change])
     }
     const members = [...byKey.values()].map((own) => ({ own, direction: directionOf(own) }))
-    return directions.flatMap(({ direction, said }) => {
+    return directions.flatMap((direction) => {
       const found = members.flatMap((member) => (member.direction === direction ? [member.own] : []))
       if (found.length === 0) return []
-      return [{ id: `${kind}-${direction}`, title: titleOf(kind, one, found, said), kind, direction, members: found }]
+      const title = titleOf(kind, one, found, saidOf(kind, direction))
+      return [{ id: `${kind}-${direction}`, title, kind, direction, members: byClass(found) }]
     })
   })
+}
+
+function byClass(members: readonly (readonly Change[])[]): (readonly Change[])[] {
+  const classOf = ([first]: readonly Change[]) => first?.class ?? ''
+  return members.toSorted((one, other) => (classOf(one) < classOf(other) ? -1 : classOf(one) > classOf(other) ? 1 : 0))
 }
 
 /** The API says of quests only how many there are. */
@@ -68,23 +76,35 @@ export function groupChapters(groups: readonly PatchGroup[], nameCell: NameCell)
   })
 }
 
-/** How many there are of each group, with links to them. */
+/** How many there are of each class or type, by direction, with links to them. */
 export function groupTable(groups: readonly PatchGroup[]): Table {
-  return {
-    columns: ['What', 'Direction', 'How many', 'Changed values'],
-    rows: groups.map(({ id, kind, direction, members }) => [
-      kinds.find((one) => one.kind === kind)?.heading ?? kind,
-      html`<a href="#${id}">${directions.find((one) => one.direction === direction)?.said ?? direction}</a>`,
-      members.length,
-      members.reduce((sum, own) => sum + own.length, 0),
-    ]),
+  const shown = directions.filter((direction) => groups.some((group) => group.direction === direction))
+  const heads = {
+    added: 'Added',
+    removed: 'Removed',
+    up: 'Buffed, or up',
+    down: 'Nerfed, or down',
+    other: 'Mixed or other',
   }
+  const rows = kinds.flatMap(({ kind, heading }) => {
+    const own = groups.filter((group) => group.kind === kind)
+    const classes = [...new Set(own.flatMap(({ members }) => members.map(([first]) => first?.class ?? null)))].sort()
+    return classes.map((of): Cell[] => [
+      ...[heading, of ?? ''],
+      ...shown.map((direction): Cell => {
+        const group = own.find((one) => one.direction === direction)
+        const amount = group?.members.filter(([first]) => (first?.class ?? null) === of).length ?? 0
+        return group && amount > 0 ? html`<a href="#${group.id}">${number(amount)}</a>` : ''
+      }),
+    ])
+  })
+  return { columns: ['What', 'Class or type', ...shown.map((direction) => heads[direction])], rows }
 }
 
 function groupFigure({ id, title, kind, members, direction }: PatchGroup, nameCell: NameCell): Figure {
-  const hasClass = kind === 'abilities' || kind === 'aspects'
-  const named = (change: Change) => [nameCell(change), ...(hasClass ? [change.class ?? 'no class'] : [])]
-  const what = ['Name', ...(hasClass ? ['Class'] : [])]
+  const hasClass = kind === 'abilities' || kind === 'aspects' || kind === 'items'
+  const named = (change: Change) => [nameCell(change), ...(hasClass ? [change.class ?? 'none'] : [])]
+  const what = ['Name', ...(hasClass ? [kind === 'items' ? 'Type' : 'Class'] : [])]
   const back = ({ isRevert }: Change) => (isRevert ? 'yes' : '')
   // What came may have changed in the same patch.
   const isWhole = direction === 'added' || direction === 'removed'
@@ -96,6 +116,19 @@ function groupFigure({ id, title, kind, members, direction }: PatchGroup, nameCe
     columns: [...what, 'Value', 'Before', 'After', 'Difference', 'Taken back'],
     rows: members.flat().map((change) => [...named(change), ...valueCells(change), back(change)]),
   })
+}
+
+/** What says nothing of the game, folded. */
+export function technicalFigure(changes: readonly Change[], nameCell: NameCell): Figure {
+  return {
+    id: 'technical-values',
+    title: count(changes.length, 'technical change'),
+    lead: 'Icons, coordinates, places in a tree, spelling and the form of the data.',
+    table: {
+      columns: ['Of', 'Name', 'Value', 'Before', 'After', 'Difference'],
+      rows: changes.map((change) => [change.kind, nameCell(change), ...valueCells(change)]),
+    },
+  }
 }
 
 function valueCells({ path, before, after }: Change): Cell[] {

@@ -34,7 +34,7 @@ export function shiftsOf(changes: readonly Change[]): Shift[] {
       if (typeof before !== 'number' || typeof after !== 'number' || before === 0) return []
       const base = path.replace(/\/(min|max)$/, '/raw')
       if (base !== path && paths.has(`${name}${base}`)) return []
-      const what = readablePath(path.replace(/^\/identifications/, '').replace(/\/raw$/, ''))
+      const what = readablePath(path.replace(/\/raw$/, ''))
       return [{ label: `${name}: ${what}`, before, after, relative: (after - before) / Math.abs(before) }]
     })
     .sort((a, b) => Math.abs(b.relative) - Math.abs(a.relative))
