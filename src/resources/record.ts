@@ -111,6 +111,12 @@ export function joinMaps(bodies: readonly unknown[]): Record<string, unknown> {
   return Object.fromEntries(bodies.flatMap((body) => fieldsOf(body)))
 }
 
+/** @throws RecordError when a record has none of the fields that its schema names: it is something else, such as an envelope */
+export function refuseOther(record: unknown, { shape }: z.ZodObject): void {
+  if (isFields(record) && !Object.keys(record).some((name) => Object.hasOwn(shape, name)))
+    throw recordError('', 'none of its fields is known')
+}
+
 /** A uuid of a record as Postgres prints it, in small letters; anything else as `textField` has it. */
 export function uuidField(record: unknown, field: string): string | undefined {
   return textField(record, field)?.toLowerCase()

@@ -53,6 +53,29 @@ describe.each(kindsOfLongTests)('what one list of players online must not conclu
     expect(await claims()).toEqual([])
   })
 
+  test.each([undefined, null, 'players', 5, [{ uuid: 'x' }]])(
+    'what stands for the map of players and is none ends nothing, however often it comes: %j',
+    async (players) => {
+      const few: Online = { EU1: [1, 2, 3], NA1: [4] }
+      for (const at of ['10:00', '10:01']) await online(at, few)
+      for (const at of ['10:02', '10:03', '10:04', '10:05', '10:20'])
+        expect(await syncOnline(world, { total: 4, players }, at)).toMatchObject({ status: 'rejected' })
+      await online('10:21', few)
+      expect(await lifecycle()).toEqual([])
+      expect(await sessions()).toEqual([['10:00', null, null, true, 4]])
+      expect(await samples()).toEqual([['10:00', 4, 4, 0]])
+    },
+  )
+
+  test('most players on one world that no other response shows made no hop', async () => {
+    const few: Online = { EU1: [1, 2, 3], NA1: [4, 5, 6] }
+    for (const at of ['10:00', '10:01']) await online(at, few)
+    await online('10:02', { 1: [1, 2, 3, 4, 5, 6] })
+    for (const at of ['10:03', '10:04']) await online(at, few)
+    expect(await rows('select * from game.player_hop')).toEqual([])
+    expect(await lifecycle()).toEqual([])
+  })
+
   test.each([
     ['empty', {}],
     ['short', { EU1: [1, 2] }],

@@ -5,6 +5,7 @@ import { recordsOfClass } from '../../src/resources/ability-trees/normalize.ts'
 import { aspects } from '../../src/resources/aspects/index.ts'
 import { camps } from '../../src/resources/camps/index.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
+import { itemSets } from '../../src/resources/item-sets/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { players } from '../../src/resources/players/index.ts'
 import { recipes } from '../../src/resources/recipes/index.ts'
@@ -87,6 +88,29 @@ describe('an odd value in a field', () => {
       }
     },
   )
+
+  test('that names a guild costs no territory its holder, and a uuid without dashes is one', () => {
+    const held = place('a', '08:00') as { guild: { uuid: string } }
+    const uuid = held.guild.uuid.replaceAll('-', '').toUpperCase()
+    const guild = { ...held.guild, uuid, name: 5, prefix: ['a'] }
+    const { entities, quarantined } = prepare(territories, [{ territory: 'Oak', record: { ...held, guild } }])
+    expect(quarantined).toEqual([])
+    expect(entities[0]?.relatedEntities.holds?.[0]?.root).toMatchObject({
+      guildUuid: held.guild.uuid,
+      guildName: undefined,
+    })
+    const zeros = { ...held.guild, uuid: '00000000-0000-0000-0000-000000000000' }
+    const unclaimed = prepare(territories, [{ territory: 'Oak', record: { ...held, acquired: null, guild: zeros } }])
+    expect(unclaimed.entities[0]?.relatedEntities.holds?.[0]?.root).toMatchObject({ guildUuid: null })
+  })
+
+  test.each([
+    [territories, (one: object) => ({ territory: 'data', record: one })],
+    [itemSets, (one: object) => ({ name: 'data', set: one })],
+  ] as const)('that is an envelope of records is none itself (%#)', (resource, wrap) => {
+    for (const envelope of [{ Oak: place('a', '08:00') }, { status: 'ok' }, {}])
+      expect(prepare(resource, [wrap(envelope)])).toMatchObject({ entities: [], quarantined: [{ key: 'data' }] })
+  })
 
   test('and with many more in one record cost whole fields, in bounded time', () => {
     const many = Object.fromEntries(Array.from({ length: 5000 }, (_, nth) => [`stat${nth}`, 'odd']))

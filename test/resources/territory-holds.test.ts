@@ -371,6 +371,18 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
     ])
   })
 
+  test('that responses show by turns in pairs go on since their own capture, once two show the later one again', async () => {
+    const [before, after] = [place('a', '08:00'), place('b', '10:00:05')]
+    const shown = [before, before, after, after, before, before, after, after, before, before, after, after]
+    for (const [nth, one] of shown.entries())
+      await world.sync(territories, { Oak: one }, `10:0${nth < 6 ? 0 : 1}:${(nth % 6) * 10 || '00'}`)
+    expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild b', false, '10:00:05', '10:00:20']])
+    expect(await world.rows(holds)).toEqual([
+      ['Oak', 'Guild a', '08:00', '10:00:05'],
+      ['Oak', 'Guild b', '10:00:05', 'infinity'],
+    ])
+  })
+
   test('that were withdrawn come back whole, captured when the game says, once an answer shows them again', async () => {
     await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
     await world.sync(territories, { Oak: place('b', '10:00:05') }, '10:00:10')

@@ -88,6 +88,29 @@ describe('one wrong number', () => {
     ])
   })
 
+  test('of a field that the program does not know, or reads in no column, is in quarantine with its path, and nowhere as another one', async () => {
+    const sent = item('Ash', { novel: 'A', fine: 4, deep: { list: ['B'] }, identifications: { rawX: 'C' } })
+    const body = JSON.stringify([sent, ...['Elm', 'Oak', 'Yew'].map((name) => item(name))])
+    const numbered = body.replace('"A"', '9007199254740993').replace('"B"', '1e400').replace('"C"', '-1e19')
+    expect(await world.sync(items, numbered, '10:00')).toMatchObject({ status: 'partial', inserted: 4, quarantined: 3 })
+    expect(await world.rows(`select document::text, extra::text from game.item where internal_name = 'Ash'`)).toEqual([
+      [expect.not.stringMatching(/\d{9}|novel|list|rawX/), '{"fine": 4}'],
+    ])
+    expect(await world.rows('select path from sync.quarantine order by 1')).toEqual([
+      ['/deep'],
+      ['/identifications/rawX'],
+      ['/novel'],
+    ])
+  })
+
+  test('of an unknown field of a member or a guild costs that field', async () => {
+    const big = 2 ** 60
+    const body = guildBody('a', { 1: { rank: 'owner', novel: big }, 2: {} }, { novel: big })
+    expect(await syncGuild(world, body, '10:00')).toMatchObject({ quarantined: 2 })
+    expect(await world.rows('select count(*)::int, count(extra)::int from game.guild_member')).toEqual([[2, 0]])
+    expect(await world.rows('select count(*)::int, count(extra)::int from game.guild')).toEqual([[1, 0]])
+  })
+
   test('that makes a statement fail behind its first rows leaves the next statement of the session whole', async () => {
     await world.sync(items, [item('Bow')], '10:00')
     for (let times = 0; times < 5; times++) {

@@ -1,7 +1,7 @@
 import { itemSetSchema, parseItemSet } from '../../api/schemas/items.ts'
 import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { fieldOf, hasFields, joinMaps, knownBy, oneRequest, textField } from '../record.ts'
+import { fieldOf, hasFields, joinMaps, knownBy, oneRequest, refuseOther, textField } from '../record.ts'
 import { itemSetHistory } from './tables.ts'
 
 /** Every item set: `GET /item/sets`, an object keyed by the set's name (API reference 3.3, 5.4). */
@@ -27,6 +27,7 @@ export const itemSets = defineResource({
 /** One set under its name. The order of its parts changes from answer to answer and means nothing. */
 function normalizeItemSet(record: unknown): Normalized<typeof itemSetHistory> {
   const { name, set } = record as { readonly name: string; readonly set: unknown }
+  refuseOther(set, itemSetSchema)
   const parsed = parseItemSet(set)
   const parts = parsed.parts && [...parsed.parts].sort()
   return {

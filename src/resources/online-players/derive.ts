@@ -26,8 +26,11 @@ export async function deriveListings(sql: Sql, answered: Answered): Promise<numb
   await forgetWorlds(sql, answered.withdrawn)
   const appeared = new Set((await answered.pendingClaims('appeared')).map(({ subject }) => subject))
   const known = new Set(worlds.filter((world) => world !== null))
-  const isInvented = answered.isBurst([...known].filter((world) => appeared.has(world)).length, known.size)
-  // Where this response alone shows many worlds, no hop leads there: the next one says where the players are.
+  const arrived = worlds.filter((world) => appeared.has(world ?? '')).length
+  const isInvented =
+    answered.isBurst([...known].filter((world) => appeared.has(world)).length, known.size) ||
+    answered.isBurst(arrived, players.length, 'unlisted')
+  // Where this response alone shows many worlds, or most players on new ones, no hop leads there: the next one says where the players are.
   const named = isInvented ? worlds.map((world) => (appeared.has(world ?? '') ? null : world)) : worlds
   const previousAt = await listedAt(sql, latestAt)
   const [before] = await sql.query<{ hidden: number | null }>(

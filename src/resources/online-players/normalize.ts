@@ -35,7 +35,7 @@ const mostTotal = 100
 
 /** Splits the list: worlds as records, players as facts. What is no uuid, no world or no total is a record for quarantine. */
 export function recordsOf(
-  { total, players }: OnlineList,
+  { total, players, misshapen }: OnlineList,
   redacted?: Pick<RedactedCounts, 'worlds'>,
 ): Pick<Extraction, 'records' | 'complete' | 'lacks' | 'agrees' | 'doubt' | 'validationError'> & {
   readonly facts: OnlineFacts
@@ -76,6 +76,8 @@ export function recordsOf(
     // A world that is not named may have the players without a world: nothing shows that it is down.
     complete: nowhere === 0,
     ...(nowhere > 0 ? { lacks: `${nowhere} of ${listed} listed players have no world` } : {}),
+    // Without a list nothing shows that its players are gone, whatever the total says.
+    ...(misshapen === undefined ? {} : { validationError: `its players are no map of players, but ${misshapen}` }),
     ...(isUseless ? { validationError: `${unread.length} of ${listed} listed players have no uuid` } : {}),
     facts,
   }

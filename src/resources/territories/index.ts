@@ -34,7 +34,7 @@ export const territories = defineResource({
     const records = Object.entries(answer.body).map(([territory, record]) => ({ territory, record }))
     return { records, ...oneAnswer(answer) }
   },
-  required: ['guild', 'acquired'],
+  required: ['guild', 'guild/uuid', 'acquired'],
   keyOf: (record) => textField(record, 'territory'),
   bodyOf: (record) => fieldOf(record, 'record'),
   normalize: normalizeTerritory,

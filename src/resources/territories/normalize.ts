@@ -1,5 +1,5 @@
-import { isSameInstant } from '../../api/schemas/form/limits.ts'
-import { parseTerritory, type Territory } from '../../api/schemas/territories.ts'
+import { dashedUuid, isSameInstant } from '../../api/schemas/form/limits.ts'
+import { parseTerritory, type Territory, territorySchema } from '../../api/schemas/territories.ts'
 import {
   type Entity,
   type IgnoredInstant,
@@ -9,7 +9,7 @@ import {
   type Row,
 } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { fieldOf, instantOf, recordError } from '../record.ts'
+import { fieldOf, instantOf, recordError, refuseOther } from '../record.ts'
 import type { territoryHistory } from './tables.ts'
 
 /**
@@ -46,11 +46,12 @@ export function normalizeTerritory(named: unknown, context?: ResponseContext): N
  * @throws RecordError with the JSON pointer of the first thing that is no territory
  */
 function readTerritory(record: unknown): Territory {
+  refuseOther(record, territorySchema)
   const when = fieldOf(record, 'acquired')
   const at = instantOf(when)
   const parsed = parseTerritory(at === when ? record : { ...Object(record), acquired: at })
   const { guild, acquired } = parsed
-  if (typeof guild === 'object' && guild !== null && acquired && !guild.uuid)
+  if (typeof guild === 'object' && guild !== null && acquired && !holderUuid(guild))
     throw recordError('/guild', 'a guild without a uuid that has captured the territory')
   return parsed
 }
@@ -68,6 +69,13 @@ function namesHolder(guild: Territory['guild'], acquired: Territory['acquired'])
   return guild !== undefined && (!acquired || typeof guild !== 'string')
 }
 
+/** The uuid of the guild, or null. One of zeros alone names none. */
+function holderUuid(guild: Territory['guild']): string | null {
+  const sent = (typeof guild === 'object' && guild?.uuid) || null
+  const uuid = sent && (dashedUuid(sent) ?? sent.toLowerCase())
+  return uuid === '00000000-0000-0000-0000-000000000000' ? null : uuid
+}
+
 /**
  * The guild that holds it. The guild itself may be null, or only its fields; then it is unclaimed. Its capture lies not after the response,
  * by whose clock holds begin: the clock of the game may be ahead of that.
@@ -79,7 +87,7 @@ function holdOf(
   context: ResponseContext | undefined,
 ): Entity {
   const holder = typeof guild === 'object' ? guild : null
-  const guildUuid = holder?.uuid?.toLowerCase() ?? null
+  const guildUuid = holderUuid(guild)
   const since = guildUuid === null ? null : (acquired ?? null)
   const isAhead = since !== null && context !== undefined && Date.parse(since) > context.observedAt
   return {
@@ -104,8 +112,8 @@ const slack = 15 * 60_000
 /**
  * Which of two holds is newer. One that was seen before it was acquired is dated by when it was seen. One that would have
  * begun well before the last response, which showed another, counts as older: one of the two responses is wrong. So does
- * another owner without a time: a field that one response leaves out has not changed. Where it was unclaimed and the hold before is back with the same time of
- * capture, that never ended.
+ * another owner without a time: a field that one response leaves out has not changed. Where it was unclaimed, or an older hold was shown, and the hold before is
+ * back with the same time of capture, that never ended.
  * @param lastSeen which instant the last accepted response speaks for
  */
 export function compareHolds(
@@ -121,7 +129,9 @@ export function compareHolds(
   // An instant that is cut to seconds says less than it did.
   if (sent.guild === known.guild && known.acquired && isSameInstant(sent.acquired, known.acquired)) return 'less'
   const acquired = Date.parse(sent.acquired)
-  if (isReturn && known.guild === null) return 'resumed'
+  // Held since then by its own time of capture: what responses showed meanwhile was from before.
+  const isOlder = known.acquired !== null && Date.parse(known.acquired) < Math.min(acquired, began.getTime())
+  if (isReturn && (known.guild === null || isOlder)) return 'resumed'
   if (lastSeen !== null && acquired < lastSeen.getTime() - slack) return 'older'
   if (!known.acquired) return 'newer'
   return acquired >= Math.min(Date.parse(known.acquired), began.getTime()) ? 'newer' : 'older'

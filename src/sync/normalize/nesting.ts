@@ -6,6 +6,14 @@ export function tooDeep(value: unknown, levels = deepestNesting): string | undef
   return isDeeper(value, levels) ? pointerTo(value, levels) : undefined
 }
 
+/** Whether a value of a depth that can be stored holds a number that is another one than was sent: beyond 2^53, or of no size, such as 1e400. */
+export function hasInexact(value: unknown): boolean {
+  if (typeof value === 'number') return !(Math.abs(value) <= Number.MAX_SAFE_INTEGER)
+  if (typeof value !== 'object' || value === null) return false
+  for (const name in value) if (hasInexact(value[name as keyof typeof value])) return true
+  return false
+}
+
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true

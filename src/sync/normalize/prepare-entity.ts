@@ -11,7 +11,7 @@ import { pointerStep } from './changed-fields.ts'
 import { columnCheck, type ValueCheck } from './column-check.ts'
 import { extraOf } from './drift.ts'
 import { canonicalJson, type Json, sha256 } from './hash.ts'
-import { tooDeep } from './nesting.ts'
+import { hasInexact, tooDeep } from './nesting.ts'
 import { canonicalValues } from './values.ts'
 
 /** An entity ready to load: fingerprinted, its document as JSON text. */
@@ -38,6 +38,8 @@ export interface Prepared extends Pick<Entity, 'key' | 'root' | 'parts'> {
 
 /** Text that Postgres cannot keep in jsonb: NUL, or half of a surrogate pair, as JSON.stringify escapes them. */
 const unstorable = /(?<!\\)(?:\\\\)*(\\u0000|\\ud[89a-f][0-9a-f]{2})/
+
+const inexactReason = 'a number beyond 2^53 cannot be stored exactly'
 
 /** What is checked of the entities of one history. */
 type HistoryChecks = ReturnType<typeof checksOf>
@@ -203,14 +205,20 @@ function withExtra(
   { unknownFields, changeLog }: { unknownFields?: ResourceBase['unknownFields']; changeLog?: boolean },
   quarantine: Findings['quarantine'],
 ): WithExtra {
-  const { odd = [], document, key } = entity
-  const unknown = unknownFields?.(document) ?? []
-  if (odd.length === 0 && unknown.length === 0) return entity
+  const { odd = [], key } = entity
+  const found = unknownFields?.(entity.document) ?? []
+  if (odd.length === 0 && found.length === 0) return entity
+  const refuse = ({ place, value }: Pick<UnknownField, 'place' | 'value'>, reason: string) =>
+    quarantine({ key, raw: value, path: place.map((step) => pointerStep(String(step))).join(''), reason })
+  const unknown = found.filter(({ value }) => !hasInexact(value))
+  const inexact = found.filter((field) => !unknown.includes(field))
+  for (const field of inexact) refuse(field, inexactReason)
+  const document = inexact.length > 0 ? withoutFields(entity.document, inexact) : entity.document
   const kept: UnknownField[] = []
   for (const { anywhere: path, place, value, reason } of odd) {
-    if (tooDeep(value) === undefined && !unstorable.test(JSON.stringify([place, value])))
+    if (tooDeep(value) === undefined && !unstorable.test(JSON.stringify([place, value])) && !hasInexact(value))
       kept.push({ path, place, value })
-    else quarantine({ key, raw: value, path: place.map((step) => pointerStep(String(step))).join(''), reason })
+    else refuse({ place, value }, reason)
   }
   const fields = [...unknown, ...kept]
   const extra = extraOf(fields)
@@ -221,6 +229,16 @@ function withExtra(
     root: extra === null ? entity.root : { ...entity.root, extra },
     extra: changeLog ? fields : unknown,
   }
+}
+
+/** A copy of a document without some of its fields. */
+function withoutFields(document: Json, fields: readonly UnknownField[]): Json {
+  const left = structuredClone(document)
+  for (const { place } of fields) {
+    const around = place.slice(0, -1).reduce<unknown>((at, step) => Reflect.get(Object(at), step), left)
+    Reflect.deleteProperty(Object(around), place.at(-1) ?? '')
+  }
+  return left
 }
 
 /** A document with fields that were left out of it, where it has nothing else. */
@@ -248,6 +266,12 @@ function storableTexts(entity: Entity, checks: HistoryChecks, body: unknown): Te
   const documentText = canonicalJson(entity.document)
   const bad = unstorable.exec(documentText)
   if (bad) throw misfitting(`text with the character ${bad[1]} cannot be stored`, entity.key, unstorablePlace(body))
+  if (hasInexact(entity.document)) {
+    const [place] = [...placesIn(entity.document, '')].filter(
+      ({ value }) => typeof value === 'number' && hasInexact(value),
+    )
+    throw misfitting(inexactReason, entity.key, placeOf(body, place?.value, place?.name ?? ''))
+  }
   const key = checks.keyOf(entity.root)
   if (key.length > longestKey) throw misfitting(`a key of ${key.length} characters is too long`, key, '')
   const misfit = firstBad(entity, checks)

@@ -50,7 +50,8 @@ export async function loadAndRemember(
   let other: ReadonlySet<Prepared> = new Set()
   const judgeOlder = async (older: ReadonlyMap<Prepared, OlderKind>, less: readonly Prepared[]) => {
     other = new Set(older.keys())
-    return await withdrawContradicted(sql, witness, history, await confirmOlder(sql, witness, history, { older, less }))
+    const confirmed = await confirmOlder(sql, witness, history, { older, less })
+    return await withdrawContradicted(sql, witness, history, { confirmed, older })
   }
   const reopened = new Set<string>()
   const beforeReopening = async (back: readonly Prepared[]) => {
@@ -267,7 +268,8 @@ function pendingTail(chain: readonly Link[], withEmpty = true): number {
 
 /**
  * Deletes current versions that single responses showed, where enough later responses in a row contradict them: they show a version before
- * them, which did not end, or another one that began before they did. What two responses showed stays as a version.
+ * them, which did not end, or another one that began before they did. What two responses showed stays as a version, unless the one before
+ * it is resumed.
  *
  * @param confirmed entities that enough responses in a row agree in
  * @returns which of them become new versions, after which one, and what was withdrawn
@@ -276,7 +278,10 @@ async function withdrawContradicted(
   sql: Sql,
   witness: Witness,
   history: History,
-  confirmed: ReadonlyMap<Prepared, Date>,
+  {
+    confirmed,
+    older,
+  }: { readonly confirmed: ReadonlyMap<Prepared, Date>; readonly older: ReadonlyMap<Prepared, OlderKind> },
 ): Promise<JudgedOlder> {
   if (confirmed.size === 0) return { replacing: [], withdrawn: [], confirmed: 0 }
   const chains = await readChains(
@@ -289,7 +294,8 @@ async function withdrawContradicted(
   const withdrawing: Withdrawing[] = []
   for (const [entity, seen] of confirmed) {
     const chain = chains.get(entity.key) ?? []
-    const bases = chain.slice(1, pendingTail(chain) + 1)
+    const tail = Math.max(pendingTail(chain), older.get(entity) === 'resumed' ? 1 : 0)
+    const bases = chain.slice(1, tail + 1)
     const goesOn = bases.findIndex(({ hash }) => Buffer.compare(hash, entity.hash) === 0)
     const since = entity.since ? Date.parse(entity.since) : undefined
     const isBetween = (base: Link, nth: number) =>

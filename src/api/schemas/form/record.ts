@@ -63,7 +63,7 @@ const oddOneByOne = 16
  * Reads a record without the values that cannot be read, each with the smallest piece around it that may be missing: one odd
  * field costs that field. Of a list, the whole list is left out.
  * @param read throws RecordError with a JSON pointer into the record
- * @param required names of fields without which the record is not understood
+ * @param required fields without which the record is not understood, and such fields of a field: `guild/uuid`
  * @throws RecordError the first one, when what cannot be read is required
  */
 export function readLeniently<Value>(
@@ -81,8 +81,7 @@ export function readLeniently<Value>(
       if (!(error instanceof RecordError)) throw error
       first ??= error
       const place = removable(left, stepsOf(String(error.context.path ?? '')), count++)
-      const [name] = place
-      if (name === undefined || required.includes(String(name))) throw first
+      if (place.length === 0 || required.includes(place.slice(0, 2).join('/'))) throw first
       const value = valueAt(record, place)
       const steps =
         misfitOf(error)

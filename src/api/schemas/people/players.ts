@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { flag, hiddenBy, known, number, text } from '../form/field-meta.ts'
-import { recordParser } from '../form/record.ts'
+import { recordParser, typeOf } from '../form/record.ts'
 import { totalsSchema } from '../form/totals.ts'
-import { fieldsOf } from '../form/unknown.ts'
+import { fieldsOf, isFields } from '../form/unknown.ts'
 import { restrictionsSchema } from './restrictions.ts'
 
 /** The names the service has used so far (API reference 7.1); others are still accepted. */
@@ -79,6 +79,8 @@ export interface OnlineList {
   /** As the service counts; null when it did not say. More than are listed when some hide. */
   readonly total: number | null
   readonly players: readonly OnlinePlayer[]
+  /** What stands where the map of players should be; absent: it is one, or an empty list. */
+  readonly misshapen?: string
 }
 
 /** Reads the answer of `/player`, which has been an empty object while the service restarted (API reference 7.4). */
@@ -86,12 +88,15 @@ export function readOnlineList(body: unknown): OnlineList {
   const { total, players } = Object.fromEntries(fieldsOf(body))
   return {
     total: typeof total === 'number' ? total : null,
+    ...(isFields(players) || isEmptyList(players) ? {} : { misshapen: typeOf(players) }),
     players: fieldsOf(players).map(([key, sent]) => {
       const world = worldName(sent)
       return { key, world, ...(world === null && sent !== null && sent !== '' ? { misfit: sent } : {}) }
     }),
   }
 }
+
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
 
 /** The name of a world as the list tells it; null when it does not. */
 export function worldName(world: unknown): string | null {
