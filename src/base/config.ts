@@ -258,10 +258,10 @@ function withHiddenSecrets(config: Config): Config {
 
 const envFileIn = (folder: string) => readEnvFile(`${folder}/.env`, (name) => isSetting(name) || ownName.test(name))
 
-/** A line feed at the end comes from a file with the line ends of Windows, and is part of no value. */
+/** A line feed at the end comes from a file with the line ends of Windows, and is part of no value. Blanks alone are none: as a number they were 0. */
 function withoutEmpty(variables: Variables): Variables {
   const values = Object.entries(variables).map(([name, value = '']) => [name, value.replace(/[\r\n]+$/, '')] as const)
-  return Object.fromEntries(values.filter(([, value]) => value !== ''))
+  return Object.fromEntries(values.filter(([, value]) => value.trim() !== ''))
 }
 
 const ownName = /^WYNNSYNC_/i

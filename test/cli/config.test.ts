@@ -41,6 +41,13 @@ describe('the configuration', () => {
     })
   })
 
+  test('takes blanks alone for nothing', async () => {
+    const blank = { DATABASE_URL: ' ', WYNNSYNC_SHRUNKEN_HOURS: '  ', WYNNSYNC_ZERO_SHARE: ' ', WYNNSYNC_TOKEN: '\t' }
+    const folder = await temporaryFolder()
+    const { databaseUrl, shrunkenHours, zeroShare, token } = readConfig({}, blank, folder)
+    expect({ databaseUrl, shrunkenHours, zeroShare, token }).toEqual({ shrunkenHours: 6, zeroShare: 0.25 })
+  })
+
   test('comes from flags, else the environment, else .env', async () => {
     const folder = await temporaryFolder()
     const url = (host: string) => `http://${host}/v3`

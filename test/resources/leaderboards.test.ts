@@ -144,6 +144,20 @@ describe.each(kindsOfPart)('leaderboards on the %s database', (kind) => {
     expect(await world.rows(`select count(*) from game.leaderboard_place`)).toEqual([[11]])
   })
 
+  test('a board that counts from 0, or is in an envelope, moves no one', async () => {
+    const entries = [player(1, 30), player(2, 20), player(3, 10)]
+    await syncBoard(world, 'warsCompletion', byPlace(entries), '10:00')
+    const counts = await world.rowCounts()
+    await syncBoard(world, 'warsCompletion', Object.fromEntries(entries.entries()), '11:00')
+    await syncBoard(world, 'warsCompletion', { results: byPlace(entries) }, '12:00')
+    await syncBoard(world, 'warsCompletion', byPlace(entries), '13:00')
+    for (const table of ['game.leaderboard', 'game.leaderboard_place'])
+      expect((await world.rowCounts())[table]).toBe(counts[table])
+    expect(await world.rows(`select place, name from analytics.leaderboard_at('warsCompletion')`)).toEqual(
+      entries.map(({ name }, nth) => [nth + 1, name]),
+    )
+  })
+
   test('a run that changed places only is no unchanged one', async () => {
     await syncBoard(world, 'guildTerritories', byPlace([guild(1, 5), guild(2, 4)]), '10:00')
     const other = await syncBoard(world, 'guildTerritories', byPlace([guild(2, 9), guild(1, 8)]), '11:00')

@@ -22,10 +22,14 @@ const lastPlace = 10_000
 /** What a column of numbers takes is less than this. */
 const highestScore = Number.MAX_SAFE_INTEGER
 
-/** The entries of a board by the key under which they came; of a list, by the number of the place. */
+/** The entries of a board by the key under which they came; of a list, and where keys count from 0, by the number of the place. */
 export function entriesOf(body: unknown): [string, unknown][] {
-  return Array.isArray(body) ? body.map((entry, nth) => [String(nth + 1), entry]) : fieldsOf(body)
+  const entries = Array.isArray(body) ? [...body.entries()] : fieldsOf(body)
+  const countsFromZero = entries.length > 0 && entries.every(([key], nth) => String(nth) === String(key))
+  return entries.map(([key, entry]) => [countsFromZero ? String(Number(key) + 1) : String(key), entry])
 }
+
+const isPlace = (key: string) => /^\d{1,7}$/.test(key) && Number(key) >= 1 && Number(key) <= lastPlace
 
 /** Whether an entry is a guild's: it has a prefix, or the name of its board says so. */
 export function isGuild(entry: unknown, type: string): boolean {
@@ -49,8 +53,8 @@ export function normalizeBoard(record: unknown): Normalized<typeof leaderboardHi
   for (const [key, entry] of entries) {
     const add = (path: string, reason: string) =>
       quarantined.push({ key: `${type}/${uuidField(entry, 'uuid') ?? key}`, raw: entry, path, reason })
-    const place = /^\d{1,7}$/.test(key) ? Number(key) : 0
-    if (place < 1 || place > lastPlace) add(`/${key}`, 'is no place on a board')
+    const place = Number(key)
+    if (!isPlace(key)) add(`/${key}`, 'is no place on a board')
     else if (places.has(place)) add(`/${key}`, 'the place is there twice')
     else places.set(place, { type, place, ...readEntry(entry, type, (path, reason) => add(`/${key}${path}`, reason)) })
   }
@@ -106,7 +110,8 @@ function scoreOf({ score, level, territories, wars }: Rank, type: string): numbe
 /** Names of the fields of entries that the program does not know, in the order of the alphabet. */
 function newFields(body: unknown): string[] {
   const found = new Set<string>()
-  for (const [, entry] of entriesOf(body))
+  // What stands under no place, such as around the board, is no entry.
+  for (const [, entry] of entriesOf(body).filter(([key]) => isPlace(key)))
     for (const [field] of fieldsOf(entry)) if (!knownFields.has(field) && isStorable(field)) found.add(field)
   return [...found].sort()
 }
