@@ -92,7 +92,7 @@ test('watch add, list, test and remove edit the database, and show no secret', a
 
 test.skipIf(!hasTerminals)('watch remove asks on a terminal, and removes after yes alone', async () => {
   const folder = await temporaryFolder()
-  const environment = { WYNNSYNC_DATA_DIR: folder }
+  const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_DATA_DIR: folder }
   const add = ['watch', 'add', 'mine', '--event', 'news', '--command', 'true']
   expect((await runInside(add, environment)).code).toBe(0)
   const names = async () => {

@@ -14,10 +14,10 @@ import { openBucket } from '../support/bucket.ts'
 import { contentOf, partitionsOf } from '../support/database-content.ts'
 import { place } from '../support/guild-answers.ts'
 import { transactionsOver } from '../support/lake-folder.ts'
-import { bothKinds, kindsOfPart, temporaryFolder, testDatabase } from '../support/postgres.ts'
+import { bothKinds, copiesOf, kindsOfPart, temporaryFolder, testDatabase } from '../support/postgres.ts'
 import { wrongRows } from '../support/verified.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
-import { openWorld, type World } from '../support/world.ts'
+import { openWorld } from '../support/world.ts'
 
 const quiet = { onProgress: () => {}, onChecked: () => {} }
 /** Reads no row again only because a transaction of another test runs. */
@@ -27,20 +27,20 @@ const write = async (db: Database, folder: string, options: object = {}) => {
 }
 
 /** A database with something of everything, odd text, and a table of three months. */
-async function filledDatabase(kind: Database['kind']): Promise<World> {
-  const db = await testDatabase(kind)
+const filledDatabase = copiesOf(async (db) => {
   const world = await openWorld(db)
   await maintain(db, { now: new Date(world.clock.now()), tables: growingTables, retention: new Map() })
   await liveWholeWorld(world)
   await world.sync(territories, { Lutho: place('a', '22:00') }, '22:00', { raw: true, notifies: true, accept: true })
+  await world.api.close()
+  await world.sandbox.close()
   const odd = `tab\t, line\nline\u2028, return\r, back\\slash \\N \\x and an umlaut \u00fc`
   await db.query('update game.item set display_name = $1 where internal_name = $2', [odd, 'axe'])
   await db.query(
     `insert into game.world_sample (world, observed_at, online)
      select 'EU1', timestamptz '2026-03-15' + nth * interval '90 seconds', nth % 50 from generate_series(1, 60000) nth`,
   )
-  return world
-}
+})
 
 const paths = async (folder: string) =>
   (await readManifest(await openStore(folder)))?.files.map(({ path }) => path) ?? []
@@ -49,7 +49,7 @@ const present = async (folder: string) =>
 
 describe.each(kindsOfPart)('a backup of a database (%s)', (kind) => {
   test.each(bothKinds)('restores everything into an empty one (%s), which is whole', async (other) => {
-    const { db } = await filledDatabase(kind)
+    const db = await filledDatabase(kind)
     const folder = await temporaryFolder()
     await write(db, folder)
     const target = await testDatabase(other)
@@ -67,7 +67,7 @@ describe.each(kindsOfPart)('a backup of a database (%s)', (kind) => {
   })
 
   test('writes only the months that changed, and deletes what was removed', async () => {
-    const { db } = await filledDatabase(kind)
+    const db = await filledDatabase(kind)
     const folder = await temporaryFolder()
     const all = await write(db, folder)
     expect(all.written).toBe(all.files)
@@ -93,8 +93,8 @@ describe.each(kindsOfPart)('a backup of a database (%s)', (kind) => {
   })
 
   test('is whole wherever the next one is interrupted', async () => {
-    const world = await filledDatabase(kind)
-    const { db } = world
+    const db = await filledDatabase(kind)
+    const world = await openWorld(db)
     const folder = await temporaryFolder()
     await write(db, folder)
     const before = await contentOf(db)
@@ -126,7 +126,7 @@ async function bucket() {
 }
 
 test('a backup lies in a bucket as in a folder', async () => {
-  const { db } = await filledDatabase('server')
+  const db = await filledDatabase('server')
   const { objects, settings } = await bucket()
   const place = 's3://bucket/of/wynn'
   const first = await write(db, place, { settings })
@@ -140,7 +140,7 @@ test('a backup lies in a bucket as in a folder', async () => {
 
 describe('a restore', () => {
   test('names the file with one flipped bit, or that is missing, and loads nothing', async () => {
-    const { db } = await filledDatabase('server')
+    const db = await filledDatabase('server')
     const folder = await temporaryFolder()
     await write(db, folder)
     const target = await testDatabase('server')
@@ -162,7 +162,7 @@ describe('a restore', () => {
   })
 
   test.each(kindsOfPart)('goes on where it was interrupted (%s)', async (kind) => {
-    const { db } = await filledDatabase('server')
+    const db = await filledDatabase('server')
     const folder = await temporaryFolder()
     await write(db, folder)
     const target = await testDatabase(kind)
@@ -178,7 +178,7 @@ describe('a restore', () => {
   })
 
   test('starts a history that goes on at the same place, as long as no other has done so', async () => {
-    const { db } = await filledDatabase('server')
+    const db = await filledDatabase('server')
     const { settings } = await bucket()
     for (const [place, options] of [
       [await temporaryFolder(), {}],
@@ -206,7 +206,7 @@ describe('a restore', () => {
 
 describe('two backups of what was restored from one', () => {
   async function restoredTwice() {
-    const { db } = await filledDatabase('server')
+    const db = await filledDatabase('server')
     const { opened, objects, settings } = await bucket()
     const place = 's3://bucket/of/wynn'
     await write(db, place, { settings })

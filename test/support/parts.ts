@@ -24,6 +24,7 @@ export const slow: readonly string[] = [
   'analytics/extremes.test.ts',
   'analytics/report-browser.test.ts',
   'analytics/true-content.test.ts',
+  'analytics/true-gains.test.ts',
   'analytics/true-game.test.ts',
   'api/budget-simulated.test.ts',
   'api/packed.test.ts',

@@ -26,6 +26,8 @@ export const kindsOfLongTests: readonly Database['kind'][] = effort.everyAnswer 
 interface Wanted {
   /** With the program's tables and views (the default), or quite empty. */
   readonly migrated?: boolean
+  /** A database, or the folder of an embedded one, that it is a copy of. */
+  readonly template?: string
 }
 
 /** A database of its own for the calling test (or file, when called outside of a test); closed and dropped after it. */
@@ -41,8 +43,9 @@ export async function testDatabase(kind: Database['kind'], wanted: Wanted = {}):
 }
 
 /** URL of a server database as `testDatabase` makes it, for tests of the command line. */
-export async function testDatabaseUrl({ migrated = true }: Wanted = {}): Promise<string> {
-  const name = await makeDatabase(`test_${randomName()}`, migrated ? await migratedTemplate() : 'template0')
+export async function testDatabaseUrl({ migrated = true, template }: Wanted = {}): Promise<string> {
+  const from = template ?? (migrated ? await migratedTemplate() : 'template0')
+  const name = await makeDatabase(`test_${randomName()}`, from)
   // `force`: a test that failed may have left sessions open.
   afterwards(() => asAdmin((admin) => admin.query(`drop database if exists ${name} with (force)`)))
   return urlOf(name)
@@ -59,6 +62,30 @@ export async function keptDatabase(kind: Database['kind']): Promise<Database> {
   return await openEmbedded(folder, { clock: systemClock, durable: false })
 }
 
+/** Databases for tests of the calling file, each a copy of one that is filled once: to copy a database costs less than to sync what is in it. */
+export function copiesOf(fill: (db: Database) => Promise<void>): (kind: Database['kind']) => Promise<Database> {
+  const filled = new Map<Database['kind'], Promise<string>>()
+  const make = async (kind: Database['kind']) => {
+    if (kind === 'embedded') {
+      const folder = await mkdtemp(join(inject('runFolder'), 'folder-'))
+      await copyFolder(await embeddedTemplate(true), folder)
+      const db = await openEmbedded(folder, { clock: systemClock, durable: false })
+      await fill(db).finally(() => db.close())
+      return folder
+    }
+    const template = await migratedTemplate()
+    const name = await makeDatabase(`${template}_${randomName()}`, template)
+    const db = await openServer(urlOf(name))
+    await fill(db).finally(() => db.close())
+    return name
+  }
+  return async (kind) => {
+    const made = filled.get(kind) ?? make(kind)
+    filled.set(kind, made)
+    return await testDatabase(kind, { template: await made })
+  }
+}
+
 const randomName = () => randomUUID().replaceAll('-', '')
 
 async function makeDatabase(name: string, template: string): Promise<string> {
@@ -68,10 +95,10 @@ async function makeDatabase(name: string, template: string): Promise<string> {
 }
 
 /** A data folder with an embedded database in it, not open. */
-export async function testDataDir({ migrated = true }: Wanted = {}): Promise<string> {
-  const template = await embeddedTemplate(migrated)
+export async function testDataDir({ migrated = true, template }: Wanted = {}): Promise<string> {
+  const from = template ?? (await embeddedTemplate(migrated))
   const dataDir = await temporaryFolder()
-  await copyFolder(template, dataDir)
+  await copyFolder(from, dataDir)
   return dataDir
 }
 

@@ -10,8 +10,9 @@ import { personKept, purge } from '../../src/sync/privacy/person.ts'
 import { reachOf, replay } from '../../src/sync/replay/replay.ts'
 import { engineOn } from '../support/archive.ts'
 import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
+import { ofPart } from '../support/parts.ts'
 import { confirmPlayer, onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
-import { kindsOfLongTests, testDatabase } from '../support/postgres.ts'
+import { kindsOfPart, testDatabase } from '../support/postgres.ts'
 import { contentOf, instantOf, type World, worldOf } from '../support/world.ts'
 
 const name = 'Made_Up_Name'
@@ -94,7 +95,7 @@ const cases: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
     syncOnline(world, { total: 2, players: { [name]: 'EU1', [playerId(2)]: 'EU1' } }, '09:00'),
 }
 
-describe.each(kindsOfLongTests)('what names a player, on the %s database,', (kind) => {
+describe.each(kindsOfPart)('what names a player, on the %s database,', (kind) => {
   const world = Object.assign(worldOf(kind), { raw: true })
 
   async function observed(): Promise<void> {
@@ -106,23 +107,28 @@ describe.each(kindsOfLongTests)('what names a player, on the %s database,', (kin
   const purged = () =>
     world.db.transaction((sql) => purge(sql, inProfiles, { playerUuid: uuid, at: new Date(instantOf('11:00')) }))
 
-  test.each(Object.entries(cases))('is in no table or archived body after a purge: %s', async (_, happen) => {
-    await observed()
-    await happen(world)
-    expect(await mentions(world.db)).not.toEqual([])
-    await purged()
-    expect(await mentions(world.db)).toEqual([])
-    expect(await personKept(world.db, inProfiles, uuid)).toMatchObject({ tables: [], restrictions: [] })
-    // Others keep what is theirs.
-    expect(await world.rows(`select count(*)::int from game.player where player_uuid = '${playerId(2)}'`)).toEqual([
-      [1],
-    ])
-    expect((await personKept(world.db, inProfiles, playerId(2))).tables.map(({ table }) => table)).toEqual(
-      expect.arrayContaining(['game.player', 'game.guild_member', 'sync.observation', 'sync.raw_answer']),
-    )
-  })
+  // Each second one on either database.
+  const half = (nth: number) => Object.entries(cases).filter((_, at) => at % 2 === nth)
+  test.each(ofPart({ quick: half(0), rest: half(1) }))(
+    'is in no table or archived body after a purge: %s',
+    async (_, happen) => {
+      await observed()
+      await happen(world)
+      expect(await mentions(world.db)).not.toEqual([])
+      await purged()
+      expect(await mentions(world.db)).toEqual([])
+      expect(await personKept(world.db, inProfiles, uuid)).toMatchObject({ tables: [], restrictions: [] })
+      // Others keep what is theirs.
+      expect(await world.rows(`select count(*)::int from game.player where player_uuid = '${playerId(2)}'`)).toEqual([
+        [1],
+      ])
+      expect((await personKept(world.db, inProfiles, playerId(2))).tables.map(({ table }) => table)).toEqual(
+        expect.arrayContaining(['game.player', 'game.guild_member', 'sync.observation', 'sync.raw_answer']),
+      )
+    },
+  )
 
-  test.each(['4000', 'Owner', 'online', 'White', 'uuid', 'total', 'EU1'])(
+  test.each(ofPart({ quick: ['4000', 'White', 'total'], rest: ['Owner', 'online', 'uuid', 'EU1'] }))(
     'takes nothing of others with it where the player is called %s',
     async (called) => {
       const banner = { base: 'WHITE', tier: 1, structure: 'x', layers: [] }

@@ -3,6 +3,7 @@ import { items } from '../../src/resources/items/index.ts'
 import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
+import { ofPart } from '../support/parts.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { item, worldOf } from '../support/world.ts'
 
@@ -26,7 +27,8 @@ describe.each(kindsOfPart)('a field that is sent no more, in the %s database,', 
     return Object.fromEntries(Object.entries(counts).filter(([name]) => name.startsWith('game.')))
   }
 
-  test.each(['guild', 'acquired', 'hq', 'treasury', 'links', 'location', 'resources'])(
+  const fields = { quick: ['guild', 'location'], rest: ['acquired', 'hq', 'treasury', 'links', 'resources'] }
+  test.each(ofPart(fields))(
     '%s of all territories is unknown: no row comes of it, and it is a span from the second response on',
     async (field) => {
       for (const nth of [0, 1])
