@@ -1,4 +1,5 @@
 import { RetryableError } from '../base/errors.ts'
+import { countOf } from './schemas/form/limits.ts'
 import { isFields } from './schemas/form/unknown.ts'
 
 /** Where a page stands in its listing. A number the server left out is null (API reference 4.1). */
@@ -55,7 +56,10 @@ function keyedRecords(body: Readonly<Record<string, unknown>>, keyField: string 
 
 function readController(value: unknown): Controller | null {
   if (!isFields(value)) return null
-  const whole = (field: unknown) => (Number.isInteger(field) ? Number(field) : null)
+  const whole = (field: unknown) => {
+    const number = countOf(field)
+    return Number.isInteger(number) ? number : null
+  }
   return {
     count: whole(value.count),
     pages: whole(value.pages),

@@ -19,6 +19,12 @@ describe('a listing is read', () => {
     expect(readListing({ controller: { ...older, previous, links }, results: [] }).controller).toEqual(expected)
   })
 
+  test('from an envelope whose numbers are texts', () => {
+    const controller = { count: '3', pages: '3', prev: '1', current: '2', next: '3' }
+    const expected = { count: 3, pages: 3, prev: 1, current: 2, next: 3 }
+    expect(readListing({ controller, results: [] }).controller).toEqual(expected)
+  })
+
   test('from an envelope with an object of results', () => {
     const body = { controller: {}, results: { Bow: { type: 'weapon' }, Axe: { displayName: 'Other', type: 'tool' } } }
     expect(readListing(body).records).toEqual([

@@ -32,6 +32,14 @@ describe.each(kindsOfLongTests)('guilds on the %s database', (kind) => {
     ])
   })
 
+  test.each([3, '3'])('reject it also where the total is %j', async (total) => {
+    await sync({ ...owner, 2: {}, 3: {} }, '10:00')
+    const body = guildBody('a', owner) as { members: object }
+    expect(await syncGuild(world, { ...body, members: { ...body.members, total } }, '10:05')).toMatchObject({
+      rejected: 1,
+    })
+  })
+
   test.each([
     ['without a map of members', undefined],
     ['that is empty', { total: 0 }],

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { flag, hiddenBy, known, number, text } from './form/field-meta.ts'
-import { isUuid } from './form/limits.ts'
+import { countOf, isUuid } from './form/limits.ts'
 import { recordParser } from './form/record.ts'
 import { totalsSchema } from './form/totals.ts'
 import { fieldsOf } from './form/unknown.ts'
@@ -95,8 +95,7 @@ export function membersOf(guild: { readonly members?: unknown }): MemberEntry[] 
  * the response is not the whole guild, and no member may count as gone because of it.
  */
 export function memberTotal(guild: { readonly members?: unknown }): number | null {
-  const total = fieldsOf(guild.members).find(([name]) => name === 'total')?.[1]
-  return typeof total === 'number' ? total : null
+  return countOf(fieldsOf(guild.members).find(([name]) => name === 'total')?.[1])
 }
 
 /** One guild of the list. */

@@ -1,6 +1,6 @@
 import { fieldsByRule } from '../../api/schemas/form/field-meta.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
-import { guildMemberSchema, guildSchema, membersOf } from '../../api/schemas/guilds.ts'
+import { guildMemberSchema, guildSchema, membersOf, memberTotal } from '../../api/schemas/guilds.ts'
 import { addRedacted } from '../../api/schemas/people/redacted.ts'
 import { readRestrictions, restrictionsOf } from '../../api/schemas/people/restrictions.ts'
 import {
@@ -72,7 +72,8 @@ export const guildResponses: PersonalResponses = {
       addRedacted(guild, { members: 1, online: record.online === true ? 1 : 0, hidden })
       found = removeFields(members[rank], [key]) || found
       // Validation rejects a list that is shorter than its total.
-      if (typeof members.total === 'number') members.total -= 1
+      const total = memberTotal(guild)
+      if (total !== null) members.total = total - 1
     }
     return found
   },

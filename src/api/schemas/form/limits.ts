@@ -11,6 +11,12 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
+/** A number, also where it comes as a text of digits; null for anything else. */
+export function countOf(value: unknown): number | null {
+  if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value)
+  return typeof value === 'number' ? value : null
+}
+
 /** Whether a text is a uuid, in capitals or not. */
 export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { flag, hiddenBy, known, number, text } from '../form/field-meta.ts'
+import { countOf } from '../form/limits.ts'
 import { recordParser, typeOf } from '../form/record.ts'
 import { totalsSchema } from '../form/totals.ts'
 import { fieldsOf, isFields } from '../form/unknown.ts'
@@ -87,7 +88,7 @@ export interface OnlineList {
 export function readOnlineList(body: unknown): OnlineList {
   const { total, players } = Object.fromEntries(fieldsOf(body))
   return {
-    total: typeof total === 'number' ? total : null,
+    total: countOf(total),
     ...(isFields(players) || isEmptyList(players) ? {} : { misshapen: typeOf(players) }),
     players: fieldsOf(players).map(([key, sent]) => {
       const world = worldName(sent)
