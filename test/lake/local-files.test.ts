@@ -20,8 +20,8 @@ describe('files of this machine during an import', () => {
     await buildProgram()
     const db = await testDatabase('server')
     await db.query(
-      `insert into game.field_change (resource, key, path, changed_at, new_value, is_revert)
-       values ('items', 'Oak', '/lore', '2026-06-01T10:00Z', '1', false)`,
+      `insert into game.quest_count (counted, quests, document, valid_from, hash)
+       values ('Oak', 1, '{}', '2026-06-01T10:00Z', sha256('1'))`,
     )
     await db.query(`insert into sync.expectation values ('items', '2026-05-01Z', 60, 'sync')`)
     lake = join(await temporaryFolder(), 'lake')
@@ -36,7 +36,7 @@ describe('files of this machine during an import', () => {
   ])('a %s in place of a file is refused, and the others are imported', async (_, make) => {
     const folder = join(await temporaryFolder(), 'lake')
     await cp(lake, folder, { recursive: true })
-    const file = (await readIndex(folder))?.files.find(({ table }) => table === 'game.field_change')
+    const file = (await readIndex(folder))?.files.find(({ table }) => table === 'game.quest_count')
     const path = join(folder, file?.path ?? '')
     await rm(path)
     await make(path)

@@ -4,7 +4,7 @@ import { rowsTable } from '../../src/sync/declare/written-tables.ts'
 
 const game = pgSchema('game')
 const at = (name: string) => timestamp(name, { withTimezone: true })
-const of = { resource: 'somethings', isKeyed: false, isAverage: false }
+const of = { resource: 'somethings', isKeyed: false, isAverage: false, isFollowing: false }
 
 test('an event table is imported by the instant that it has, whatever that is called', () => {
   const table = game.table('something_happened', {

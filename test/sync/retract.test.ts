@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../src/base/clock.ts'
-import { takenTables } from '../../src/lake/import/taken-tables.ts'
+import { followingTables, takenTables } from '../../src/lake/import/taken-tables.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { resources } from '../../src/resources/index.ts'
 import { items } from '../../src/resources/items/index.ts'
@@ -52,7 +52,7 @@ async function observe(
 async function differences(one: World, other: World): Promise<unknown[]> {
   const found: unknown[] = []
   const tables = takenTables.flatMap((each) => [each.table, ...('parts' in each ? each.parts : [])])
-  for (const table of tables) {
+  for (const table of [...tables, ...followingTables]) {
     const lines = different(await linesOf(one.db, table), await linesOf(other.db, table))
     if (lines.flat().length > 0) found.push([table, ...lines])
   }
@@ -127,6 +127,7 @@ describe('an import that is retracted', () => {
     await world.clock.advanceTo(instantOf('12:00'))
     const tables = [
       ...takenTables.map(({ table }) => table),
+      ...followingTables,
       'sync.run',
       'sync.observation',
       'sync.gap',

@@ -7,6 +7,7 @@ import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { findWrong } from '../../src/sync/verify/check.ts'
 import { repairable, repairDatabase } from '../../src/sync/verify/repair.ts'
 import { checksOf, verifyDatabase } from '../../src/sync/verify/verify.ts'
+import { capturesIn, changesIn } from '../support/following.ts'
 import { place } from '../support/guild-answers.ts'
 import { kindsOfPart, testDatabase } from '../support/postgres.ts'
 import { wrongRows } from '../support/verified.ts'
@@ -236,11 +237,17 @@ test.each(kindsOfPart)('a repair puts right what follows from the rest, and no m
   const items = () => db.query('select * from game.item order by internal_name, valid_from')
   const parts = () =>
     db.query('select * from game.item_identification order by internal_name, valid_from, identification')
-  const [before, partsBefore] = [await items(), await parts()]
+  const following = async () => [await capturesIn(db), await changesIn(db, 'items')]
+  const [before, partsBefore, followingBefore] = [await items(), await parts(), await following()]
   for (const statement of [
     ...unchained,
     `update game.item set valid_until = valid_until + interval '1 s' where ${first}`,
     `update game.item set previous_until = null where internal_name = 'bow' and previous_until is not null`,
+    `delete from game.territory_capture where captured_at = (select min(captured_at) from game.territory_capture)`,
+    `update game.territory_capture set from_guild_uuid = gen_random_uuid() where captured_at = (select max(captured_at) from game.territory_capture)`,
+    `delete from game.field_change where key = 'axe' and changed_at = (select max(valid_from) from game.item where internal_name = 'axe')`,
+    `insert into game.field_change (resource, key, changed_at, path, is_revert)
+     select resource, key, changed_at + interval '1 s', path, false from game.field_change where resource = 'items' and key = 'axe' limit 1`,
     `delete from sync.coverage_hour where ${oneOf('sync.coverage_hour')}`,
     `insert into sync.raw_body (hash, body, bytes, first_at) select decode(repeat('00', 32), 'hex'), body, bytes, first_at from sync.raw_body limit 1`,
     'delete from sync.outbox where number = 2',
@@ -248,9 +255,18 @@ test.each(kindsOfPart)('a repair puts right what follows from the rest, and no m
     await db.query(statement)
   const checks = await verifyDatabase(db, resources)
   const names = repairable(checks).map(({ check, table }) => `${check} ${table}`)
-  expect(names).toEqual(['chain game.item', 'coverage sync.coverage_hour', 'archive unused sync.raw_body'])
+  expect(names).toEqual([
+    'chain game.item',
+    'change game.field_change',
+    'version without change game.item',
+    'capture game.territory_capture',
+    'hold without capture game.territory_hold',
+    'coverage sync.coverage_hour',
+    'archive unused sync.raw_body',
+  ])
   await repairDatabase(db, resources, checks, new Date(world.clock.now()))
   expect(await wrongRows(db)).toEqual([['outbox sync.outbox', 1, { from_number: 2, to_number: 2, problem: 'missing' }]])
   expect(await items()).toEqual(before)
   expect(await parts()).toEqual(partsBefore)
+  expect(await following()).toEqual(followingBefore)
 })

@@ -44,7 +44,7 @@ export async function wholeOf(
  * @throws FatalError when more than half of what came from the lake would go
  */
 export async function mergeRows(sql: Sql, of: RowsTable, part: StagedPart): Promise<number> {
-  const { table, resource, time, series, scope, isOfMany } = of
+  const { table, resource, time, series, scope } = of
   const { staged, since } = part
   const named = await sql.query<{ name: string }>(
     `select quote_ident(attname) as name from pg_attribute
@@ -52,8 +52,7 @@ export async function mergeRows(sql: Sql, of: RowsTable, part: StagedPart): Prom
     [table],
   )
   const names = named.map(({ name }) => name)
-  const ofResource = isOfMany ? `blind.resource = lake.resource and $1::text is not null` : 'blind.resource = $1'
-  const blind = `${ofResource} and ${scope ? `blind.scope = lake.${scope}::text` : 'blind.scope is null'}`
+  const blind = `blind.resource = $1 and ${scope ? `blind.scope = lake.${scope}::text` : 'blind.scope is null'}`
   const within = (row: string) => `${row}.${time} > blind.began and ${row}.${time} < blind.ended`
   const gone = await createGone(sql, of, part, cameFrom(of))
   const ends = series ? await holdAtEnds(sql, of, { names, blind, within }, staged) : 0
@@ -80,8 +79,8 @@ export async function mergeRows(sql: Sql, of: RowsTable, part: StagedPart): Prom
  * observed or what was measured before holds again. Of a resource with a response per key only those that a response of the
  * lake about the key shows, and none from elsewhere: other databases may have observed other keys at that time.
  */
-function cameFrom({ resource, time, scope, isOfMany }: RowsTable): string {
-  const name = isOfMany ? 'own.resource' : `'${resource}'`
+function cameFrom({ resource, time, scope }: RowsTable): string {
+  const name = `'${resource}'`
   if (scope)
     return `coalesce((select bool_and(not ${isOtherObservation('one')}) from sync.observation one
                        where one.resource = ${name} and one.key = own.${scope}::text and one.observed_at = own.${time}), false)`

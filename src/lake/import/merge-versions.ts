@@ -1,6 +1,8 @@
 import { FatalError } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
+import type { ResourceBase } from '../../sync/declare/resource.ts'
 import type { VersionsTable } from '../../sync/declare/written-tables.ts'
+import { rebuildFollowing } from '../../sync/refold/following.ts'
 import { foldPoints, type Names, namesOf, replaceVersions, stagedName } from '../../sync/refold/refold.ts'
 import { isRestricted } from './row-rules.ts'
 
@@ -52,11 +54,12 @@ export function refuseLoss(had: number, now: number, what: string): void {
  * database was blind, and at the end of such an interval holds again what this database observed; of a key that it lacked
  * there, what the lake says goes on. What was imported from the same lake before counts for nothing in that time. Points with
  * the same content follow from one another; the others make the chain of versions anew, for the keys with a point of the
- * lake. In the transaction of `lake_blind`, `lake_span` and `lake_seen`.
+ * lake, and what follows from these versions. In the transaction of `lake_blind`, `lake_span` and `lake_seen`.
  * @param follows whether all versions of the lake are staged: what came from it and is not among them goes
  */
 export async function mergeVersions(
   sql: Sql,
+  resource: ResourceBase,
   of: VersionsTable,
   { sourceId, follows }: { readonly sourceId: string; readonly follows: boolean },
 ): Promise<MergedVersions> {
@@ -83,6 +86,7 @@ export async function mergeVersions(
   if (follows) await refuseLostVersions(sql, of, names)
   const conflicts = await recordConflicts(sql, of, sourceId, { ...names, follows })
   const taken = await replaceVersions(sql, of, sourceId, names)
+  await rebuildFollowing(sql, resource, of)
   await sql.query('drop table lake_came, refold_point, refold_changed, refold_version')
   return { taken, conflicts }
 }

@@ -7,7 +7,7 @@ import type { LakePlace } from '../read/place.ts'
 import { type LakeTable, lakeTables } from '../tables.ts'
 import { LEDGER } from './merge-ledger.ts'
 import type { Room } from './staged-file.ts'
-import { takenTables } from './taken-tables.ts'
+import { followingTables, takenTables } from './taken-tables.ts'
 
 /** Files that are imported together, in one transaction. */
 export interface Step {
@@ -30,7 +30,7 @@ export interface Plan {
   /** Files that were imported before. */
   readonly known: number
   readonly refused: readonly Refused[]
-  /** Tables of the lake that are not imported by any version of this program so far. */
+  /** Tables of the lake that are not imported by any version of this program so far, and do not follow from those that are. */
   readonly notTaken: readonly string[]
 }
 
@@ -112,7 +112,9 @@ export async function planOf(sql: Sql, index: LakeIndex): Promise<Plan> {
     rows: all.reduce((sum, file) => sum + file.rows, 0),
     bytes: all.reduce((sum, file) => sum + file.bytes, 0),
     known: files.length - new Set(all.map(({ path }) => path)).size,
-    notTaken: [...new Set(index.files.map(({ table }) => table))].filter((table) => !names.has(table)).sort(),
+    notTaken: [...new Set(index.files.map(({ table }) => table))]
+      .filter((table) => !names.has(table) && !followingTables.includes(table))
+      .sort(),
   }
 }
 

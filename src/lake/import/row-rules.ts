@@ -4,8 +4,6 @@ import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { inProfiles } from '../../resources/personal.ts'
 import { engineNaming } from '../../sync/privacy/named-columns.ts'
 import { privacyLock } from '../../sync/privacy/privacy.ts'
-import { bulkTable } from '../../sync/sql/bulk-table.ts'
-import { fieldChange } from '../../sync/tables/ledger.ts'
 import type { LakeTable } from '../tables.ts'
 import type { RowRules } from './staged-file.ts'
 
@@ -53,8 +51,7 @@ const namingOf = (name: string) => [...engineNaming, ...inProfiles.naming].find(
 
 /** Columns of a table that is not about players, but could name one in its text. */
 export function namedIn({ name, types }: Pick<LakeTable, 'name' | 'types'>): string[] {
-  // Of several resources only those are imported that name no player.
-  if ('player_uuid' in types || name === bulkTable(fieldChange).name) return []
+  if ('player_uuid' in types) return []
   const named = (namingOf(name)?.columns ?? []).flatMap((column) => (column.naming === 'text' ? [column.name] : []))
   // By these a response counts as known: of the responses that this database receives.
   return name === 'sync.run' ? [...named, 'content_hash', 'reload', 'body_hash', 'normalized'] : named

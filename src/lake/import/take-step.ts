@@ -4,8 +4,7 @@ import { FatalError } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { sqlState } from '../../db/sql-errors.ts'
 import { resources } from '../../resources/index.ts'
-import { inProfiles } from '../../resources/personal.ts'
-import { isWorklist } from '../../sync/declare/resource.ts'
+import { isWorklist, type Resource, type Worklist } from '../../sync/declare/resource.ts'
 import type { WrittenTable } from '../../sync/declare/written-tables.ts'
 import { stagedName } from '../../sync/refold/refold.ts'
 import { compareNextWithTables } from '../../sync/respond/missing-keys.ts'
@@ -39,9 +38,7 @@ interface Staged {
   lacks: boolean
 }
 
-const allResources = [...new Set(takenTables.map(({ resource }) => resource))].filter((resource) => resource !== '')
-/** Those whose rows in a table of several resources name no player. */
-const plainResources = allResources.filter((resource) => !Object.keys(inProfiles.responses).includes(resource))
+const allResources = [...new Set(takenTables.map(({ resource }) => resource))]
 
 /** Imports the files of a step in one transaction. A file that is not what the index says is left out. */
 export async function takeStep(work: Import, step: Step): Promise<Taken> {
@@ -59,7 +56,7 @@ export async function takeStep(work: Import, step: Step): Promise<Taken> {
         refused.push({ what: file.path, reason: reasonOf(error) })
       }
     }
-    const names = step.of === 'ledger' ? allResources : step.of.resource === '' ? plainResources : [step.of.resource]
+    const names = step.of === 'ledger' ? allResources : [step.of.resource]
     try {
       const tables = await withoutSyncsOf(work.db, names, options, () =>
         work.db.transaction((sql) => takeFetched(work, step, { sql, fetched, refused })),
@@ -201,11 +198,10 @@ async function merge(
   const staged = stagedName(of.table)
   const isWhole = of.kind === 'rows' && follows
   const whole = isWhole ? await wholeOf(work, of, { ...merging, file: files[0] }) : undefined
-  const observed = of.resource === '' ? plainResources.map((resource) => ({ resource, isKeyed: false })) : [of]
   const keys = keysOf(of, whole)
-  await createBlind(sql, observed, { keys, sourceId: follows ? sourceId : undefined })
+  await createBlind(sql, [of], { keys, sourceId: follows ? sourceId : undefined })
   if (of.kind === 'versions') {
-    const merged = await mergeVersions(sql, of, { sourceId, follows })
+    const merged = await mergeVersions(sql, resourceNamed(of.resource), of, { sourceId, follows })
     await compareNext(sql, of.resource)
     return new Map([[of.table, merged]])
   }
@@ -228,10 +224,17 @@ function keysOf(of: WrittenTable, whole: string | undefined): string | undefined
          join lake_span span on span.resource = '${of.resource}' and own.${of.time} between span.began and span.ended where ${whole}`
 }
 
+/** @throws FatalError when there is none */
+function resourceNamed(name: string): Resource | Worklist {
+  const found = resources.find((one) => one.name === name)
+  if (!found) throw new FatalError(`no resource is called ${name}`)
+  return found
+}
+
 /** Of a resource with one response the next one is compared with what the tables have now. */
 async function compareNext(sql: Sql, name: string): Promise<void> {
-  const resource = resources.find((one) => one.name === name)
-  if (resource && !isWorklist(resource)) await compareNextWithTables(sql, resource)
+  const resource = resourceNamed(name)
+  if (!isWorklist(resource)) await compareNextWithTables(sql, resource)
 }
 
 /** Resources of which this database has no responses. */

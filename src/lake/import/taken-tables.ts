@@ -10,14 +10,17 @@ import { fieldChange } from '../../sync/tables/ledger.ts'
  * - events and averages: a row says what happened at an instant, or in an hour, `merge-rows.ts`
  * - the ledger: which times were observed, `merge-ledger.ts`
  * - sessions: rows that a later response ends, `merge-rows.ts`
- * What is worked out from other tables is not imported.
+ * What follows from versions is not imported, but made anew from the versions of both.
  */
 
+const written = resources.flatMap(writtenTables)
+const follows = (one: WrittenTable) => one.kind === 'rows' && one.isFollowing
+
 /** Every table that is imported, with how. */
-export const takenTables: readonly WrittenTable[] = [
-  ...resources.flatMap(writtenTables),
-  {
-    ...{ kind: 'rows', table: bulkTable(fieldChange).name, time: 'changed_at', resource: '', isKeyed: false },
-    ...{ isAverage: false, isSession: false, isOfMany: true },
-  },
+export const takenTables: readonly WrittenTable[] = written.filter((one) => !follows(one))
+
+/** Tables of what follows from versions. */
+export const followingTables: readonly string[] = [
+  bulkTable(fieldChange).name,
+  ...written.filter(follows).map(({ table }) => table),
 ]

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import type { RetractedRows } from '../../sync/declare/resource.ts'
+import type { RebuiltRows } from '../../sync/declare/resource.ts'
 
 /** SQL: the instant of a response if no player was hidden in it. */
 const ifNobodyHid = (at: string) =>
@@ -9,7 +9,7 @@ const ifNobodyHid = (at: string) =>
  * Sessions are made anew of the responses that are left: the first and the last that listed the player, and those around them that did not.
  * Two between which no response is left that lacked the player are one.
  */
-export async function rebuildListings(sql: Sql): Promise<RetractedRows> {
+export async function rebuildListings(sql: Sql): Promise<RebuiltRows> {
   const table = 'game.player_listing'
   await sql.query(
     `create temp table retract_kept on commit drop as select distinct at from retract_response where not is_retracted`,

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts'
 import type { Answered } from '../../sync/declare/resource.ts'
 
 /** SQL condition: `hold` began with a capture, where `before` is the hold before it. */
-export const isCapture = `hold.guild_uuid is not null
+const isCapture = `hold.guild_uuid is not null
         -- Another owner, or a later capture by the same one. A hold without a time was captured before a response showed it, by the clock
         -- of the game, which may be ahead by minutes.
         and (hold.guild_uuid is distinct from before.guild_uuid
@@ -17,6 +17,19 @@ export const isCapture = `hold.guild_uuid is not null
                            and coalesce((earlier.document ->> 'acquired')::timestamptz, earlier.acquired)
                                >= coalesce((hold.document ->> 'acquired')::timestamptz, hold.acquired))`
 
+export const captureColumns =
+  'territory, captured_at, held_from, observed_at, from_guild_uuid, from_guild_name, to_guild_uuid, to_guild_name'
+
+/** SQL: the captures that holds began with, as rows of `game.territory_capture`. @param from where `hold` comes from, in SQL */
+export const capturesOf = (from: string): string =>
+  `select hold.territory, coalesce(hold.acquired, hold.valid_from) as captured_at, hold.valid_from as held_from,
+          greatest(hold.observed_at, hold.valid_from) as observed_at, before.guild_uuid as from_guild_uuid,
+          before.guild_name as from_guild_name, hold.guild_uuid as to_guild_uuid, hold.guild_name as to_guild_name
+     from ${from}
+    cross join lateral (select * from game.territory_hold one
+                         where one.territory = hold.territory and one.valid_until = hold.previous_until limit 1) before
+    where ${isCapture}`
+
 /**
  * Writes down which of the holds that an answer showed first began with a capture. The first answer about a territory
  * shows its owner, not a capture.
@@ -30,14 +43,8 @@ export async function deriveCaptures(sql: Sql, { at, withdrawn }: Pick<Answered,
       [withdrawn.map(({ key }) => key), withdrawn.map(({ validFrom }) => validFrom)],
     )
   await sql.query(
-    `insert into game.territory_capture
-       (territory, captured_at, held_from, observed_at, from_guild_uuid, from_guild_name, to_guild_uuid, to_guild_name)
-     select hold.territory, coalesce(hold.acquired, hold.valid_from), hold.valid_from, hold.observed_at,
-            before.guild_uuid, before.guild_name, hold.guild_uuid, hold.guild_name
-       from game.territory_hold hold
-      cross join lateral (select * from game.territory_hold one
-                           where one.territory = hold.territory and one.valid_until = hold.previous_until limit 1) before
-      where hold.valid_until = 'infinity' and hold.observed_at = $1 and ${isCapture}
+    `insert into game.territory_capture (${captureColumns})
+     ${capturesOf('game.territory_hold hold')} and hold.valid_until = 'infinity' and hold.observed_at = $1
      on conflict do nothing`,
     [at],
   )

@@ -26,6 +26,10 @@ export const territories = defineResource({
       agreement: agreementOf,
       empty: { guild: null },
       concerns: holdersOf,
+      following: {
+        table: territoryCapture,
+        rebuild: async (sql) => await (await import('./rebuild-captures.ts')).rebuildCaptures(sql),
+      },
     },
   },
   samples: { resources: { table: territoryResource, key: ['territory', 'resource'] } },
@@ -40,7 +44,6 @@ export const territories = defineResource({
   normalize: normalizeTerritory,
   ...knownBy(territorySchema),
   derive: deriveCaptures,
-  afterRetraction: async (sql) => await (await import('./rebuild-captures.ts')).rebuildCaptures(sql),
   checks: async () => (await import('./rebuild-captures.ts')).captureChecks,
   derived: [territoryCapture],
   retained: [

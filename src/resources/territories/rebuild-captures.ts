@@ -1,51 +1,61 @@
 import type { Sql } from '../../db/database.ts'
-import type { RetractedRows } from '../../sync/declare/resource.ts'
-import { isCapture } from './derive.ts'
+import type { RebuiltRows } from '../../sync/declare/resource.ts'
+import { captureColumns, capturesOf } from './derive.ts'
 
-/** Captures after responses were retracted: those of holds that are gone, or have none before them, go; others may be from another guild. */
-export async function rebuildCaptures(sql: Sql): Promise<RetractedRows> {
+/** Makes captures those that the holds began with, of the territories whose holds were rebuilt, from the first of these on. Only what differs is written. */
+export async function rebuildCaptures(sql: Sql): Promise<RebuiltRows> {
+  const key = 'territory, captured_at, held_from'
+  const columns = captureColumns.split(', ')
+  const values = columns.filter((name) => !key.includes(name))
+  await sql.query(
+    `create temp table capture_since on commit drop as
+     select territory, min(valid_from) as since from refold_touched group by territory`,
+  )
+  await sql.query('analyze capture_since')
+  await sql.query(
+    `create temp table capture_following on commit drop as
+     ${capturesOf('capture_since join game.territory_hold hold on hold.territory = capture_since.territory and hold.valid_from >= since')}`,
+  )
+  await sql.query(`create index on capture_following (${key})`)
+  await sql.query('analyze capture_following')
   const removed = await sql.query(
-    `delete from game.territory_capture capture where capture.observed_at > (select min(began) from retract_span)
-        and not exists (select from game.territory_hold hold where hold.territory = capture.territory
-                           and hold.valid_from = capture.held_from and hold.previous_until is not null) returning 1`,
+    `delete from game.territory_capture capture using capture_since
+      where capture.territory = capture_since.territory and capture.held_from >= since
+        and not exists (select from capture_following following
+                         where (following.territory, following.captured_at, following.held_from) = (capture.territory, capture.captured_at, capture.held_from))
+     returning 1`,
   )
-  const changed = await sql.query(
-    `update game.territory_capture capture set from_guild_uuid = before.guild_uuid, from_guild_name = before.guild_name
-       from game.territory_hold hold join game.territory_hold before
-         on before.territory = hold.territory and before.valid_until = hold.previous_until
-      where capture.observed_at > (select min(began) from retract_span) and capture.territory = hold.territory
-        and capture.held_from = hold.valid_from
-        and (capture.from_guild_uuid, capture.from_guild_name) is distinct from (before.guild_uuid, before.guild_name) returning 1`,
+  const row = (of: string) => `(${values.map((name) => `${of}.${name}`).join(', ')})`
+  const written = await sql.query(
+    `insert into game.territory_capture as capture (${captureColumns}) select ${captureColumns} from capture_following
+     on conflict (${key}) do update set (${values.join(', ')}) = ${row('excluded')}
+      where ${row('capture')} is distinct from ${row('excluded')} returning 1`,
   )
-  return { table: 'game.territory_capture', removed: removed.length, changed: changed.length }
+  await sql.query('drop table capture_since, capture_following')
+  return { table: 'game.territory_capture', removed: removed.length, changed: written.length }
 }
 
-/** SQL condition: no hold of the place was imported. Captures of an import come as they were recorded there, beside the holds of both. */
-const isOwn = (row: string) => `not exists (select from sync.source_version said
-                     where said.table_name = 'game.territory_hold' and said.key = ${row}.territory)`
-
 /** Holds and captures say the same: each capture began a hold, and each hold that was captured has its capture. */
+const follows = { history: 'game.territory_hold', key: 'wrong.territory' }
 export const captureChecks = [
   {
+    follows,
     name: 'capture',
     table: 'game.territory_capture',
     meaning: 'captures that no hold began with, or that name another guild than the holds before and after',
     find: `select capture.territory, capture.captured_at, capture.held_from, capture.from_guild_uuid, capture.to_guild_uuid
              from game.territory_capture capture
-             left join game.territory_hold hold on hold.territory = capture.territory and hold.valid_from = capture.held_from
-             left join game.territory_hold before on before.territory = hold.territory and before.valid_until = hold.previous_until
-            where (before.territory is null or capture.to_guild_uuid is distinct from hold.guild_uuid
-                   or capture.from_guild_uuid is distinct from before.guild_uuid) and ${isOwn('capture')}`,
+             left join (${capturesOf('game.territory_hold hold')}) following using (territory, captured_at, held_from)
+            where following.territory is null or capture.to_guild_uuid is distinct from following.to_guild_uuid
+               or capture.from_guild_uuid is distinct from following.from_guild_uuid`,
   },
   {
+    follows,
     name: 'hold without capture',
     table: 'game.territory_hold',
     meaning: 'holds that began with a capture, which game.territory_capture lacks',
-    find: `select hold.territory, hold.valid_from, hold.guild_uuid, before.guild_uuid as from_guild_uuid
-             from game.territory_hold hold
-             join game.territory_hold before on before.territory = hold.territory and before.valid_until = hold.previous_until
-            where ${isCapture} and ${isOwn('hold')}
-              and not exists (select from game.territory_capture capture
-                               where capture.territory = hold.territory and capture.held_from = hold.valid_from)`,
+    find: `select territory, held_from, to_guild_uuid, from_guild_uuid from (${capturesOf('game.territory_hold hold')}) following
+            where not exists (select from game.territory_capture capture
+                               where capture.territory = following.territory and capture.held_from = following.held_from)`,
   },
 ] as const

@@ -1,6 +1,7 @@
 import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Misfit, OddField } from '../../api/schemas/form/record.ts'
 import type { UnknownField } from '../../api/schemas/form/unknown.ts'
+import type { Sql } from '../../db/database.ts'
 import type { historyShape, RootShape, RowOf } from '../../db/history.ts'
 import type { ClaimKind } from '../evidence/policies.ts'
 import type { Json } from '../normalize/hash.ts'
@@ -78,6 +79,23 @@ export interface History {
   readonly corroboratesNew?: boolean
   /** What documents of versions without a holder contain: such a version never was where the one before it is resumed. */
   readonly empty?: Readonly<Record<string, Json>>
+  /** Events that follow from its versions alone: where versions were rebuilt, these are made anew. */
+  readonly following?: Following
+}
+
+/** A table of what follows from the versions of a history. It is neither imported nor retracted. */
+interface Following {
+  /** One of those that `derive` writes. */
+  readonly table: AnyPgTable
+  /** Makes its rows those that follow, of the keys in the temporary table `refold_touched`, from their first `valid_from` there on. */
+  rebuild(sql: Sql): Promise<RebuiltRows>
+}
+
+/** Rows of a table that were removed, and rows that were written or changed, because versions were rebuilt or responses retracted. */
+export interface RebuiltRows {
+  readonly table: string
+  readonly removed: number
+  readonly changed: number
 }
 
 /** A further history that a resource's records feed. */

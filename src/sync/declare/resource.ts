@@ -10,7 +10,7 @@ import type { Json } from '../normalize/hash.ts'
 import type { Dated } from '../respond/clocks.ts'
 import type { ExpiringTable, RetainedObservations, RetainedTable } from '../retention/retained-tables.ts'
 import type { Check } from '../verify/check.ts'
-import type { Entity, History, RelatedHistory, SampleTable } from './entity.ts'
+import type { Entity, History, RebuiltRows, RelatedHistory, SampleTable } from './entity.ts'
 import type { ResponseContext } from './ignored.ts'
 import type { Personal } from './personal.ts'
 
@@ -132,13 +132,6 @@ export interface BackfillEstimate {
   readonly rowsPerKey: number
 }
 
-/** Rows of a table that were removed and changed because responses were retracted. */
-export interface RetractedRows {
-  readonly table: string
-  readonly removed: number
-  readonly changed: number
-}
-
 /** What the engine must know of a resource to load its records. */
 export interface ResourceBase {
   /** Name on the command line, in the ledger and in logs. */
@@ -204,7 +197,7 @@ export interface ResourceBase {
   /** Set-based SQL for what follows from a response but is no version of a record, in its transaction. Returns how many events it wrote. */
   derive?(sql: Sql, answered: Answered): Promise<number>
   /** Rewrites what `derive` made, without the responses in the temporary tables `retract_span` and `retract_response`, after samples and versions. */
-  afterRetraction?(sql: Sql): Promise<RetractedRows | undefined>
+  afterRetraction?(sql: Sql): Promise<RebuiltRows | undefined>
   /** What must hold of its own tables, besides what holds of every table of its kind. Read by `verify` alone, as what rebuilds is by `retract`. */
   checks?(): Promise<readonly Check[]>
   /** The tables that `derive` writes, besides those above. */

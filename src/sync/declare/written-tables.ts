@@ -31,10 +31,10 @@ export interface RowsTable extends OfResource {
   readonly scope?: string
   /** Averages by the hour of samples that were compacted: only where there is nothing of the resource yet. */
   readonly isAverage: boolean
+  /** Whether the rows follow from the versions of a history: they are neither imported nor retracted, but made anew. */
+  readonly isFollowing: boolean
   /** Whether a later response ends a row: only where all responses of the resource come from the same lake. */
   readonly isSession: boolean
-  /** Whether rows of several resources are in it, by its column `resource`. */
-  readonly isOfMany: boolean
 }
 
 export type WrittenTable = VersionsTable | RowsTable
@@ -45,7 +45,7 @@ export type WrittenTable = VersionsTable | RowsTable
  */
 const INSTANTS = ['observedAt', 'capturedAt', 'announcedAt', 'hour', 'latest', 'firstListedAt']
 
-/** The tables that a resource writes, by kind: histories with their parts, and rows. What is worked out from other tables is not among them. */
+/** The tables that a resource writes, by kind: histories with their parts, and rows. What is worked out from other tables is not among them, but for what follows from its versions. */
 export function writtenTables(resource: ResourceBase & { extractOne?: unknown }): WrittenTable[] {
   const isKeyed = isWorklist(resource as never)
   const of = { resource: resource.name, isKeyed }
@@ -65,6 +65,7 @@ export function writtenTables(resource: ResourceBase & { extractOne?: unknown })
   for (const { table, key } of Object.values(resource.samples ?? {})) series.set(table, key)
   for (const { table, key } of resource.retained ?? []) series.set(table, key)
   const averages = (resource.retained ?? []).flatMap(averagesOf)
+  const following = histories.flatMap((history) => history.following?.table ?? [])
   const others = [...(resource.derived ?? []), ...averages]
   const roots = new Set<AnyPgTable>(histories.map(({ root }) => root))
   const rows = [...new Set([...series.keys(), ...others])].filter(
@@ -72,7 +73,10 @@ export function writtenTables(resource: ResourceBase & { extractOne?: unknown })
   )
   return [
     ...versions,
-    ...rows.map((table) => rowsTable({ ...of, isAverage: averages.includes(table) }, table, series.get(table))),
+    ...rows.map((table) => {
+      const is = { isAverage: averages.includes(table), isFollowing: following.includes(table) }
+      return rowsTable({ ...of, ...is }, table, series.get(table))
+    }),
   ]
 }
 
@@ -83,7 +87,7 @@ function averagesOf(retained: object): AnyPgTable[] {
 
 /** @throws FatalError for a table without an instant that is always set: its rows could not be ordered */
 export function rowsTable(
-  of: OfResource & { isAverage: boolean },
+  of: OfResource & Pick<RowsTable, 'isAverage' | 'isFollowing'>,
   table: AnyPgTable,
   key: readonly string[] | undefined,
 ): RowsTable {
@@ -100,7 +104,6 @@ export function rowsTable(
     table: name,
     time: named(time),
     isSession: time === 'firstListedAt',
-    isOfMany: false,
     ...(key === undefined ? {} : { series: key.map(named) }),
     ...(of.isKeyed && first !== undefined ? { scope: named(first) } : {}),
   }

@@ -56,7 +56,11 @@ export async function foldPoints(sql: Sql, { key }: Names): Promise<void> {
   )
 }
 
-/** Puts the versions of `refold_version` in the place of those that the keys of `refold_changed` have. Returns how many come from the lake now. */
+/**
+ * Puts the versions of `refold_version` in the place of those that the keys of `refold_changed` have. Leaves `refold_touched` (key,
+ * valid_from, valid_until, is_new) with the versions that went and those that came, for `rebuildFollowing`.
+ * @returns how many come from the lake now
+ */
 export async function replaceVersions(
   sql: Sql,
   { table, parts, key }: VersionsTable,
@@ -95,6 +99,14 @@ export async function replaceVersions(
   await sql.query(
     `create temp table refold_old on commit drop as
      select own.* from ${table} own join (select distinct ${names.key} from refold_changed) changed on ${same('own', 'changed')}`,
+  )
+  await sql.query(
+    `create temp table refold_touched on commit drop as
+     select ${of('old')}, old.valid_from, old.valid_until, false as is_new from refold_old old
+      where not exists (select from refold_same kept where ${same('kept', 'old')} and kept.valid_from = old.valid_from)
+      union all
+     select ${of('final')}, final.valid_from, final.valid_until, true from refold_version final
+      where not exists (select from refold_same kept where ${same('kept', 'final')} and kept.valid_from = final.valid_from)`,
   )
   for (const part of parts)
     await sql.query(

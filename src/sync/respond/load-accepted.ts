@@ -7,6 +7,7 @@ import { appendQuarantine } from '../ledger/ledger.ts'
 import { documentOf } from '../normalize/novelties.ts'
 import { type Prepared, rootsOf } from '../normalize/prepare.ts'
 import { addTouched, type Touched } from '../outbox/touched.ts'
+import { bulkTable } from '../sql/bulk-table.ts'
 import { type Absence, closeAbsent } from './absent.ts'
 import { carryForward } from './carry.ts'
 import { carryUnsent, withoutReturns } from './carry-unsent.ts'
@@ -64,7 +65,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     ...appearedActions(held, rootsOf(preparation).length),
   ]
   // The first response is where history begins: nothing in it is known to have changed.
-  if (last && resource.changeLog)
+  if (resource.changeLog && (last || (await hasVersionsBefore(sql, resource, at))))
     await appendFieldChanges(sql, resource.name, [...documentChanges(loaded, at), ...closed])
   await appendQuarantine(sql, found, quarantined)
   const drift = await recordDrift(sql, resource, found, {
@@ -300,6 +301,12 @@ async function believedOf(
   if (!corroborated || !last || scope === undefined) return { entities, guarded: [], withdrawn: 0, shown: [] }
   const lastSeen = new Date(last.observedAt)
   return await corroborateValues(sql, witness, { history, entities, scope, lastSeen, accept })
+}
+
+/** An import brings versions before its ledger, so that the first response that is known may not be where history begins. */
+async function hasVersionsBefore(sql: Sql, { history }: ResourceBase, at: Date): Promise<boolean> {
+  const earlier = `select from ${bulkTable(history.root).name} where valid_from < $1 limit 1`
+  return (await sql.query(earlier, [at])).length > 0
 }
 
 function documentChanges(loaded: Loaded, at: Date): DocumentChange[] {

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import type { RetractedRows } from '../declare/resource.ts'
+import type { RebuiltRows } from '../declare/resource.ts'
 import type { RowsTable, VersionsTable, WrittenTable } from '../declare/written-tables.ts'
 import { averageTablesAgain } from '../respond/averages.ts'
 
@@ -14,10 +14,10 @@ interface Column {
  * Removes the rows of samples and events that responses in `retract_span` wrote. What the next response that is left showed, too, is
  * dated by it. After the versions of the resource.
  */
-export async function retractRows(sql: Sql, of: RowsTable, written: readonly WrittenTable[]): Promise<RetractedRows> {
-  const { table, time, scope, series, isAverage, isSession } = of
+export async function retractRows(sql: Sql, of: RowsTable, written: readonly WrittenTable[]): Promise<RebuiltRows> {
+  const { table, time, scope, series, isAverage, isFollowing, isSession } = of
   // Averages are made of samples that were compacted; of that time nothing is retracted. Sessions are the resource's to rebuild.
-  if (isAverage || isSession) return { table, removed: 0, changed: 0 }
+  if (isAverage || isFollowing || isSession) return { table, removed: 0, changed: 0 }
   const columns = await columnsOf(sql, table)
   const span = scope === undefined ? 'true' : `span.scope = own.${scope}::text`
   const within = `${span} and own.${time} > span.began and own.${time} < span.ended`

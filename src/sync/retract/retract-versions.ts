@@ -1,20 +1,19 @@
 import type { Sql } from '../../db/database.ts'
-import type { Resource, RetractedRows, Worklist } from '../declare/resource.ts'
+import type { RebuiltRows, Resource, Worklist } from '../declare/resource.ts'
 import type { VersionsTable } from '../declare/written-tables.ts'
-import type { Json } from '../normalize/hash.ts'
+import { rebuildFollowing } from '../refold/following.ts'
 import { foldPoints, type Names, namesOf, replaceVersions, stagedName } from '../refold/refold.ts'
-import { appendFieldChanges } from '../respond/field-changes.ts'
-import { historySql } from '../sql/history-sql.ts'
 
 /**
  * Rebuilds the versions of a history without the responses in `retract_span`: a version that only these showed goes, one that they showed
  * first begins with the response after them, and one that they ended goes on until a response that is left shows something else.
+ * What follows from them is made anew.
  */
 export async function retractVersions(
   sql: Sql,
   resource: Resource | Worklist,
   of: VersionsTable,
-): Promise<RetractedRows> {
+): Promise<RebuiltRows[]> {
   const { table, parts } = of
   const names = namesOf(of)
   const span = of.isKeyed ? `span.scope = version.${of.key[0]}::text` : 'true'
@@ -28,14 +27,20 @@ export async function retractVersions(
   await replaceVersions(sql, of, null, names)
   if (of.hasObserved)
     await sql.query(
-      `update ${table} version set observed_at = span.ended
-         from retract_span span where ${span} and version.observed_at > span.began and version.observed_at < span.ended`,
+      `with dated as (
+         update ${table} version set observed_at = span.ended
+           from retract_span span where ${span} and version.observed_at > span.began and version.observed_at < span.ended
+         returning ${names.of('version')}, version.valid_from, version.valid_until)
+       insert into refold_touched select *, false from dated`,
     )
-  await rewriteFieldChanges(sql, resource, of, names)
+  const following = await rebuildFollowing(sql, resource, of)
   const [after = 0] = await countRows(sql, table)
   await sql.query(`drop table retract_version, refold_point, refold_changed, refold_version
                    ${[table, ...parts].map((name) => `, ${stagedName(name)}`).join('')}`)
-  return { table, removed: before - after, changed: Math.max(0, (changed[0]?.count ?? 0) - (before - after)) }
+  return [
+    { table, removed: before - after, changed: Math.max(0, (changed[0]?.count ?? 0) - (before - after)) },
+    ...following,
+  ]
 }
 
 async function countRows(sql: Sql, table: string): Promise<number[]> {
@@ -114,45 +119,5 @@ async function createPoints(
        left join retract_version version on ${same('version', 'changed')} and version.seen <= changed.ended and version.closing > changed.ended
               and not (version.seen > changed.began and version.seen < changed.ended and coalesce(version.missed_at <= changed.ended, false))
       where changed.ended < 'infinity'`,
-  )
-}
-
-/** Field changes that retracted responses showed go; what a later response shows beside the one before is a change of its own. */
-async function rewriteFieldChanges(
-  sql: Sql,
-  resource: Resource | Worklist,
-  { table }: VersionsTable,
-  { same, keyText, of }: Names,
-): Promise<void> {
-  const root = historySql(resource.history)
-  if (!resource.changeLog || root.table.name !== table || !root.hasDocument) return
-  await sql.query(
-    `delete from game.field_change change using retract_span span
-      where change.resource = $1 and coalesce(span.scope = change.key, true)
-        and change.changed_at > span.began
-        and (change.changed_at < span.ended or change.changed_at = span.ended
-             and (span.began = '-infinity' or change.key in (select ${keyText('changed')} from refold_changed changed)))`,
-    [resource.name],
-  )
-  const changes = await sql.query<{ key: string; at: Date; before: Json | null; after: Json | null }>(
-    `select ${keyText('changed')} as key, changed.ended as at, before.document as before, after.document as after
-       from (select distinct ${of('changed')}, began, ended from refold_changed changed where isfinite(began) and isfinite(ended)) changed
-       left join ${table} before on ${same('before', 'changed')} and before.valid_from <= changed.began and before.valid_until > changed.began
-       left join ${table} after on ${same('after', 'changed')} and after.valid_from <= changed.ended and after.valid_until > changed.ended
-      where before.hash is distinct from after.hash order by 1, 2`,
-  )
-  for (const { key, at, before, after } of changes)
-    await appendFieldChanges(sql, resource.name, [{ key, at, before: before ?? undefined, after: after ?? undefined }])
-  // What takes back the change before it is marked.
-  await sql.query(
-    `update game.field_change later set is_revert = each.is_revert
-       from (select change.key, change.path, change.changed_at,
-                    row_number() over own > 1 and lag(change.old_value) over own is not distinct from change.new_value as is_revert
-               from game.field_change change
-              where change.resource = $1 and change.key in (select ${keyText('changed')} from refold_changed changed)
-             window own as (partition by change.key, change.path order by change.changed_at)) each
-      where later.resource = $1 and later.key = each.key and later.path = each.path and later.changed_at = each.changed_at
-        and later.is_revert <> each.is_revert`,
-    [resource.name],
   )
 }

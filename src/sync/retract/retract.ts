@@ -1,7 +1,8 @@
 import { UsageError } from '../../base/errors.ts'
+import { FOREVER, NEVER } from '../../db/bulk/values.ts'
 import type { Sql, SqlValue } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
-import { isWorklist, type Resource, type RetractedRows, type Worklist } from '../declare/resource.ts'
+import { isWorklist, type RebuiltRows, type Resource, type Worklist } from '../declare/resource.ts'
 import { writtenTables } from '../declare/written-tables.ts'
 import { forgetOrphanClaims } from '../evidence/orphan-claims.ts'
 import { invalidateCoverage, recordGapBetween } from '../ledger/gaps.ts'
@@ -25,7 +26,7 @@ export interface Retraction {
   readonly first: Date
   readonly last: Date
   /** Rows that were removed and rows that were changed, by table. */
-  readonly tables: readonly RetractedRows[]
+  readonly tables: readonly RebuiltRows[]
 }
 
 /** Where a response that is retracted stays in the ledger. */
@@ -49,8 +50,8 @@ export async function retractResource(
   await refuseCompacted(sql, resource, extent.first)
   await refuseImported(sql, resource, retracted)
   const written = writtenTables(resource)
-  const tables: RetractedRows[] = []
-  for (const one of written) if (one.kind === 'versions') tables.push(await retractVersions(sql, resource, one))
+  const tables: RebuiltRows[] = []
+  for (const one of written) if (one.kind === 'versions') tables.push(...(await retractVersions(sql, resource, one)))
   for (const one of written) if (one.kind === 'rows') tables.push(await retractRows(sql, one, written))
   const rebuilt = await resource.afterRetraction?.(sql)
   if (rebuilt) tables.push(rebuilt)
@@ -139,15 +140,14 @@ async function retractFromLedger(sql: Sql, resource: Resource | Worklist, retrac
   const { name } = resource
   const spans = await sql.query<{ began: Date; ended: Date }>(
     isWorklist(resource)
-      ? `select began, ended from (
+      ? `select coalesce(began, '-infinity') as began, coalesce(ended, 'infinity') as ended from (
            select max(received_at) filter (where not is_retracted) over (order by received_at) as began, is_retracted,
                   min(received_at) filter (where not is_retracted) over (order by received_at desc) as ended
              from (select one.received_at, answer.is_retracted from sync.observation one
                      join retract_response answer on answer.scope = one.key and answer.at = one.observed_at
                     where one.resource = $1 and one.${accepted}) each) around
-          where is_retracted and began is not null and ended is not null group by 1, 2 order by 1`
-      : `select distinct began, ended from retract_span
-          where isfinite(began) and isfinite(ended) and $1::text is not null order by 1`,
+          where is_retracted group by 1, 2 order by 1`
+      : `select distinct began, ended from retract_span where $1::text is not null order by 1`,
     [name],
   )
   const [from] = await sql.query<{ at: Date | null }>(`select nullif(min(began), '-infinity') as at from retract_span`)
@@ -175,7 +175,10 @@ async function retractFromLedger(sql: Sql, resource: Resource | Worklist, retrac
                      where gap.began_at >= span.began and gap.ended_at <= span.ended)`,
     [name, spans.map(({ began }) => began), spans.map(({ ended }) => ended)],
   )
-  for (const span of spans) await recordGapBetween(sql, name, span, reason)
+  // Before the first response and after the last one that is left there is no gap.
+  const isBetween = ({ began, ended }: (typeof spans)[number]) =>
+    began.getTime() !== NEVER.getTime() && ended.getTime() !== FOREVER.getTime()
+  for (const span of spans.filter(isBetween)) await recordGapBetween(sql, name, span, reason)
   if (!isWorklist(resource)) await compareNextWithTables(sql, resource)
 }
 

@@ -16,6 +16,8 @@ export interface Check {
   readonly meaning: string
   /** One statement for the wrong rows, their keys first; or what finds them. */
   readonly find: string | ((sql: Sql, signal: AbortSignal | undefined) => Promise<WrongRows>)
+  /** Where the rows follow from the versions of a history: its table, and SQL of the key, as text, of a row `wrong`. */
+  readonly follows?: { readonly history: string; readonly key: string }
 }
 
 /** How many wrong rows of a check are shown. */

@@ -59,9 +59,11 @@ function worklistCheck(resource: string): Check {
 /** What was written down field by field follows from versions. */
 function changeChecks(resource: string, root: WrittenTable): Check[] {
   if (root.kind !== 'versions') return []
-  const keyText = root.key.map((column) => `version.${column}::text`).join(` || '/' || `)
+  const keyOf = (row: string) => root.key.map((column) => `${row}.${column}::text`).join(` || '/' || `)
+  const keyText = keyOf('version')
   return [
     {
+      follows: { history: root.table, key: 'wrong.key' },
       name: 'change',
       table: 'game.field_change',
       meaning: `changes of ${resource} at an instant at which no version begins or ends`,
@@ -71,15 +73,14 @@ function changeChecks(resource: string, root: WrittenTable): Check[] {
                                    and change.changed_at in (version.valid_from, version.valid_until))`,
     },
     {
+      follows: { history: root.table, key: keyOf('wrong') },
       name: 'version without change',
       table: root.table,
       meaning: 'versions after another one of which no change was written down',
       find: `select ${root.key.map((column) => `version.${column}`).join(', ')}, version.valid_from from ${root.table} version
               where version.previous_until is not null
                 and not exists (select from game.field_change change where change.resource = '${resource}'
-                                   and change.key = ${keyText} and change.changed_at = version.valid_from)
-                -- An import writes no change down between its versions and those that were here.
-                and not exists (select from sync.source_version said where said.table_name = '${root.table}' and said.key = ${keyText})`,
+                                   and change.key = ${keyText} and change.changed_at = version.valid_from)`,
     },
   ]
 }

@@ -3,14 +3,22 @@ import { materializeCoverage } from '../coverage/count.ts'
 import type { ResourceBase } from '../declare/resource.ts'
 import { type VersionsTable, writtenTables } from '../declare/written-tables.ts'
 import { invalidateCoverage } from '../ledger/gaps.ts'
+import { rebuildFollowing } from '../refold/following.ts'
 import { foldPoints, namesOf, replaceVersions, stagedName } from '../refold/refold.ts'
 import { archiveUnused } from './archive-checks.ts'
 import { chainFind, REVERSED } from './chain-checks.ts'
-import type { Verified } from './verify.ts'
+import { checksOf, type Verified } from './verify.ts'
 
-/** What of it can be put right from what the database itself has: chains of keys, counted hours, bodies that nothing needs. */
+/** What follows from versions, by the names of its checks. */
+const following = ['capture', 'hold without capture', 'change', 'version without change']
+
+/**
+ * What of it can be put right from what the database itself has: chains of keys, what follows from versions, counted hours, bodies that
+ * nothing needs.
+ */
 export function repairable(checks: readonly Verified[]): Verified[] {
-  return checks.filter(({ check, wrong }) => wrong > 0 && ['chain', 'coverage', archiveUnused.name].includes(check))
+  const names = ['chain', ...following, 'coverage', archiveUnused.name]
+  return checks.filter(({ check, wrong }) => wrong > 0 && names.includes(check))
 }
 
 /**
@@ -24,20 +32,47 @@ export async function repairDatabase(
   checks: readonly Verified[],
   now: Date,
 ): Promise<void> {
-  const histories = resources.flatMap((one) => writtenTables(one)).filter((table) => table.kind === 'versions')
-  for (const { check, table } of repairable(checks)) {
-    const history = histories.find((one) => one.table === table)
-    if (check === 'chain' && history) await db.transaction((sql) => refoldBroken(sql, history))
+  const histories = resources.flatMap((resource) =>
+    writtenTables(resource).flatMap((of) => (of.kind === 'versions' ? [{ resource, of }] : [])),
+  )
+  const wrong = repairable(checks)
+  for (const { check, table } of wrong) {
+    const history = histories.find(({ of }) => of.table === table)
+    if (check === 'chain' && history) await db.transaction((sql) => refoldBroken(sql, history.resource, history.of))
     else if (check === 'coverage') await recount(db, resources, now)
     else if (check === archiveUnused.name)
       await db.query(
         `delete from sync.raw_body where hash in (select decode(hash, 'hex') from (${archiveUnused.find}) unused)`,
       )
   }
+  for (const { name, table, find, follows } of await checksOf(resources)) {
+    const history = histories.find(({ of }) => of.table === follows?.history)
+    if (
+      !follows ||
+      !history ||
+      typeof find !== 'string' ||
+      !wrong.some((one) => one.check === name && one.table === table)
+    )
+      continue
+    await db.transaction((sql) =>
+      rebuildWrong(sql, history.resource, history.of, `select ${follows.key} from (${find}) wrong`),
+    )
+  }
+}
+
+/** Makes anew what follows from the versions of the keys of which a check found some wrong. */
+async function rebuildWrong(sql: Sql, resource: ResourceBase, of: VersionsTable, keys: string): Promise<void> {
+  const { of: columns, keyText } = namesOf(of)
+  await sql.query(
+    `create temp table refold_touched on commit drop as
+     select ${columns('version')}, version.valid_from, version.valid_until, false as is_new from ${of.table} version
+      where ${keyText('version')} in (${keys})`,
+  )
+  await rebuildFollowing(sql, resource, of)
 }
 
 /** Makes the chains of the keys anew whose versions overlap or do not follow on each other. An interval that ends before it begins stays. */
-async function refoldBroken(sql: Sql, of: VersionsTable): Promise<void> {
+async function refoldBroken(sql: Sql, resource: ResourceBase, of: VersionsTable): Promise<void> {
   const { table, parts } = of
   const names = namesOf(of)
   const { key, same } = names
@@ -60,6 +95,7 @@ async function refoldBroken(sql: Sql, of: VersionsTable): Promise<void> {
   for (const name of [table, ...parts])
     await sql.query(`create temp table ${stagedName(name)} on commit drop as select * from ${name} limit 0`)
   await replaceVersions(sql, of, null, names)
+  await rebuildFollowing(sql, resource, of)
   await sql.query(`drop table refold_point, refold_changed, refold_version
                    ${[table, ...parts].map((name) => `, ${stagedName(name)}`).join('')}`)
 }
