@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { inject, onTestFinished } from 'vitest'
@@ -65,25 +65,44 @@ export async function keptDatabase(kind: Database['kind']): Promise<Database> {
 /** Databases for tests of the calling file, each a copy of one that is filled once: to copy a database costs less than to sync what is in it. */
 export function copiesOf(fill: (db: Database) => Promise<void>): (kind: Database['kind']) => Promise<Database> {
   const filled = new Map<Database['kind'], Promise<string>>()
-  const make = async (kind: Database['kind']) => {
-    if (kind === 'embedded') {
-      const folder = await mkdtemp(join(inject('runFolder'), 'folder-'))
-      await copyFolder(await embeddedTemplate(true), folder)
-      const db = await openEmbedded(folder, { clock: systemClock, durable: false })
-      await fill(db).finally(() => db.close())
-      return folder
-    }
-    const template = await migratedTemplate()
-    const name = await makeDatabase(`${template}_${randomName()}`, template)
-    const db = await openServer(urlOf(name))
-    await fill(db).finally(() => db.close())
-    return name
-  }
   return async (kind) => {
-    const made = filled.get(kind) ?? make(kind)
+    const made = filled.get(kind) ?? filledOnce(kind, fill)
     filled.set(kind, made)
     return await testDatabase(kind, { template: await made })
   }
+}
+
+/** The same for all files of the run, with what `fill` returns: the first file that needs it fills it. */
+export async function copyForAll<T>(
+  kind: Database['kind'],
+  name: string,
+  fill: (db: Database) => Promise<T>,
+): Promise<{ readonly db: Database; readonly filled: T }> {
+  const made = await once(`${kind}-${name}`, async (folder) => {
+    let filled: T | undefined
+    const template = await filledOnce(kind, async (db) => {
+      filled = await fill(db)
+    })
+    await writeFile(join(folder, 'made.json'), JSON.stringify({ template, filled }))
+  })
+  const { template, filled } = JSON.parse(await readFile(join(made, 'made.json'), 'utf8'))
+  return { db: await testDatabase(kind, { template }), filled }
+}
+
+/** Returns what a copy is made from: the name of a database, or the folder of an embedded one. Nothing is connected to it. */
+async function filledOnce(kind: Database['kind'], fill: (db: Database) => Promise<void>): Promise<string> {
+  if (kind === 'embedded') {
+    const folder = await mkdtemp(join(inject('runFolder'), 'folder-'))
+    await copyFolder(await embeddedTemplate(true), folder)
+    const db = await openEmbedded(folder, { clock: systemClock, durable: false })
+    await fill(db).finally(() => db.close())
+    return folder
+  }
+  const template = await migratedTemplate()
+  const name = await makeDatabase(`${template}_${randomName()}`, template)
+  const db = await openServer(urlOf(name))
+  await fill(db).finally(() => db.close())
+  return name
 }
 
 const randomName = () => randomUUID().replaceAll('-', '')

@@ -5,8 +5,9 @@ import type { Database } from '../../src/db/database.ts'
 import { nameFinders } from '../../src/resources/key-names.ts'
 import { serveWeb, type WebOptions } from '../../src/web/web-server.ts'
 import { type Received, request } from './http-request.ts'
-import { testDatabase } from './postgres.ts'
+import { copyForAll, testDatabase } from './postgres.ts'
 import { liveSevenHours } from './report-world.ts'
+import { liveWholeWorld } from './whole-world.ts'
 import { openWorld, type World } from './world.ts'
 
 /** A server of the world, for one test. */
@@ -22,8 +23,7 @@ export interface Served {
 export function webWorld(kind: Database['kind'], live: (world: World) => Promise<void> = liveSevenHours) {
   let world: World
   beforeAll(async () => {
-    world = await openWorld(await testDatabase(kind))
-    await live(world)
+    world = await livedWorld(kind, live)
   })
   afterAll(async () => {
     await world.api.close()
@@ -35,6 +35,31 @@ export function webWorld(kind: Database['kind'], live: (world: World) => Promise
     },
     served: (options: Partial<WebOptions> = {}, clock?: Clock) => serve(world, options, clock),
   }
+}
+
+/** What several files live through, by a name. */
+const shared = new Map<(world: World) => Promise<void>, string>([
+  [liveSevenHours, 'seven-hours'],
+  [liveWholeWorld, 'whole-world'],
+])
+
+async function livedWorld(kind: Database['kind'], live: (world: World) => Promise<void>): Promise<World> {
+  const name = shared.get(live)
+  if (name === undefined) {
+    const world = await openWorld(await testDatabase(kind))
+    await live(world)
+    return world
+  }
+  const { db, filled: until } = await copyForAll(kind, name, async (database) => {
+    const world = await openWorld(database)
+    await live(world)
+    await world.api.close()
+    await world.sandbox.close()
+    return world.clock.now()
+  })
+  const world = await openWorld(db)
+  await world.clock.advanceTo(until)
+  return world
 }
 
 /** A server of a world, for the calling test. */
