@@ -68,6 +68,21 @@ describe.each(kindsOfPart)('what one list of players online must not conclude, o
     },
   )
 
+  test('a player who is listed twice is one, on no world where these differ, and tells nothing of the hidden', async () => {
+    const [first, other] = ['aaaaaaaa-0000-4000-8000-00000000000b', 'aaaaaaaa-0000-4000-8000-00000000000c']
+    await syncOnline(world, { total: 2, players: { [first]: 'EU1', [other]: 'NA1' } }, '10:00')
+    const again = { [first.toUpperCase()]: 'EU2', [first.replaceAll('-', '')]: 'EU1' }
+    await syncOnline(world, { total: 4, players: { [first]: 'EU1', [other]: 'NA1', ...again } }, '10:01')
+    await syncOnline(world, { total: 2, players: { [first]: 'EU1', [other]: 'NA1' } }, '10:02')
+    expect(await samples()).toEqual([
+      ['10:00', 2, 2, 0],
+      ['10:01', 4, 2, null],
+      ['10:02', 2, 2, 0],
+    ])
+    expect(await rows('select * from game.player_hop')).toEqual([])
+    expect(await rows('select count(*)::int from game.player_listing')).toEqual([[2]])
+  })
+
   test('most players on one world that no other response shows made no hop', async () => {
     const few: Online = { EU1: [1, 2, 3], NA1: [4, 5, 6] }
     for (const at of ['10:00', '10:01']) await online(at, few)

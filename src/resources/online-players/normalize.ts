@@ -15,7 +15,7 @@ export type OnlineFacts = {
   readonly worlds: readonly (string | null)[]
   /** Where those are who are listed without a uuid that can be read, or were removed from an archived response later. */
   readonly unnamed?: readonly (string | null)[]
-  /** How many keys of the list are no uuid; absent: none. */
+  /** How many keys of the list are no uuid, and players under several; absent: none. */
   readonly unread?: number
   /** The count of the list is hard to believe: it may lack many. Absent: it is not. */
   readonly isDoubted?: boolean
@@ -40,7 +40,7 @@ export function recordsOf(
 ): Pick<Extraction, 'records' | 'complete' | 'lacks' | 'agrees' | 'doubt' | 'validationError'> & {
   readonly facts: OnlineFacts
 } {
-  const { worldOf, unread, misfits } = readPlayers(players)
+  const { worldOf, unread, misfits, doubled } = readPlayers(players)
   const removed = Object.entries(redacted?.worlds ?? {}).flatMap(([world, count]) =>
     Array.from({ length: count }, () => world || null),
   )
@@ -63,7 +63,7 @@ export function recordsOf(
     // The world itself goes to quarantine: where its players are is not known.
     worlds: sorted.map(([, world]) => (world !== null && isWorldName(world) ? world : null)),
     ...(unnamed.length > 0 ? { unnamed } : {}),
-    ...(unread.length > 0 ? { unread: unread.length } : {}),
+    ...(unread.length + doubled > 0 ? { unread: unread.length + doubled } : {}),
     ...(misfits.length > unread.length ? { misplaced: misfits.length - unread.length } : {}),
   }
   const gap = isCredible ? total - listed : 0
@@ -88,15 +88,20 @@ function readPlayers(players: OnlineList['players']) {
   const worldOf = new Map<string, string | null>()
   const unread: (string | null)[] = []
   const misfits: object[] = []
+  const twice = new Set<string>()
   for (const { key, world, misfit } of players) {
     const uuid = dashedUuid(key)
     if (uuid === undefined) unread.push(world !== null && isWorldName(world) ? world : null)
-    // Of one player on two worlds it is unknown which is right.
-    else worldOf.set(uuid, (worldOf.get(uuid) ?? world) === world ? world : null)
+    else if (!worldOf.has(uuid)) worldOf.set(uuid, world)
+    else {
+      twice.add(uuid)
+      // Of one player on two worlds it is unknown which is right.
+      if (worldOf.get(uuid) !== world) worldOf.set(uuid, null)
+    }
     if (uuid === undefined) misfits.push({ player: key, on: world })
     else if (misfit !== undefined) misfits.push({ player: key, on: misfit })
   }
-  return { worldOf, unread, misfits }
+  return { worldOf, unread, misfits, doubled: twice.size }
 }
 
 function isWorldName(world: string): boolean {
