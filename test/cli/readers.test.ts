@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -109,6 +110,23 @@ describe('a command that reads or changes a history', () => {
       expect.stringContaining('are not those of this version: `wynnsync migrate`'),
     ])
     expect(await db.values(`select sha256 from sync.installed_sql where name like '%05-item'`)).toEqual([['another']])
+    await db.query('drop function analytics.top_gained')
+    const { child, finished } = startProgram(['serve', '--port', '0', '--json'], { DATABASE_URL }, folder)
+    child.stdout?.setEncoding('utf8')
+    const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [string]
+    const { url } = JSON.parse(line) as { url: string }
+    const gained = await fetch(`${url}/gained`)
+    expect([gained.status, await gained.text()]).toEqual([
+      503,
+      expect.stringMatching(/views of another version of wynnsync[\s\S]*`wynnsync migrate` of this version/),
+    ])
+    expect((await fetch(`${url}/items`)).status).toBe(200)
+    child.kill('SIGTERM')
+    const served = await finished
+    expect([served.code, served.err]).toEqual([
+      0,
+      expect.stringContaining('are not those of this version: `wynnsync migrate`'),
+    ])
     await db.query('create view public.mine as select * from analytics.item')
     const doctor = await runInside(['doctor', '--base-url', 'http://127.0.0.1:1'], { DATABASE_URL }, folder)
     expect(doctor.out).toContain('your own on them: view mine depends on view analytics.item')

@@ -184,6 +184,10 @@ describe.each(kindsOfPart)('the page of an item on the %s database', (kind) => {
     expect(rowsOf(page, 'technical-values')).toEqual([['items', 'Ring', 'icon · value', 'a', 'b', '']])
     const other = await pageOf('/patches/1')
     expect(textsOf(other, '#items h3')).toEqual(['1 item with mixed or other changes'])
+    expect(rowsOf(other, 'items-other')).toEqual([
+      [`Bow ${evil}`, 'bow', 'average dps', '321', '300', '-21', ''],
+      [`Bow ${evil}`, 'bow', 'raw strength', '10 (3 to 13)', '20 (6 to 26)', '+10', ''],
+    ])
     expect(other.querySelector('#technical')).toBeNull()
   })
 })

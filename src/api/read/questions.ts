@@ -81,6 +81,7 @@ export type ProblemName =
   | 'wrong-host'
   | 'too-many-requests'
   | 'internal'
+  | 'other-version'
   | 'database-unavailable'
   | 'overloaded'
   | 'statement-timeout'

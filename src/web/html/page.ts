@@ -115,7 +115,8 @@ body:has(.home-page) { max-width: 1440px } .home-page h2, .home-page figcaption:
 .chip { display: inline-flex; align-items: center; padding: 0 9px; border: 1px solid var(--rule); border-radius: 99px; font-weight: 600; font-size: 13px; line-height: 1.6; text-decoration: none; color: var(--ink) } a.chip:hover { border-color: var(--ink) }
 .numbers { list-style: none; margin: 0; padding: 0; display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 14px } .numbers a { display: block; height: 100%; padding: 12px 14px; border: 1px solid var(--rule); border-radius: 8px; color: inherit; text-decoration: none }
 .numbers a:hover, .numbers a:focus-visible { border-color: var(--ink) } .numbers b { font-size: 30px; line-height: 1.1; font-variant-numeric: tabular-nums } .numbers span { color: var(--soft); font-size: 14px }
-.spark { display: block; width: 100%; height: 34px; margin-top: 8px } .spark path { fill: var(--cover) }
+.spark { display: block; width: 100%; height: 34px; margin-top: 8px } .spark path { fill: var(--cover) } td .spark { width: 180px; height: 20px; margin: 0 } @media screen and (max-width: 740px) { td .spark { width: 100px } } #peaks .numbers { grid-template-columns: repeat(3, minmax(0, 1fr)) }
+.days { list-style: none; margin: 0; padding: 0; font-size: 13px } .days li { display: grid; grid-template-columns: 4.2em minmax(0, 1fr) 5.4em; gap: 10px; align-items: center } .days svg { display: block; width: 100%; height: 16px; border: 1px solid var(--rule); border-width: 0 1px 1px } .days .n { color: var(--soft) } .days .maybe { fill-opacity: 0.4 } .days .axis { color: var(--soft) } .days .axis span:nth-child(2) { display: flex; justify-content: space-between }
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); gap: 14px } .card { padding: 12px 14px; border: 1px solid var(--rule); border-radius: 8px; font-size: 14px; margin: 0 !important }
 .card h3 { font-size: 16px; margin-bottom: 6px } .card ul { list-style: none; margin: 6px 0 0; padding: 0 } .card li { padding: 4px 0; border-top: 1px solid var(--rule) } .card li time { color: var(--soft) }
 @media screen and (max-width: 900px) { #ticker li:nth-child(n + 7) { display: none } .front { grid-template-columns: minmax(0, 1fr) } .numbers { grid-template-columns: repeat(2, minmax(0, 1fr)) } .numbers b { font-size: 24px } }
@@ -177,9 +178,18 @@ const sections = [
 ] as const
 
 /** What is recorded beside these. */
-const moreSections = ['events', 'quests', 'raids', 'camps', 'nodes', 'abilities', 'aspects', 'seasons', 'runs'].map(
-  (name) => [`/${name}`, `${name[0]?.toUpperCase()}${name.slice(1)}`] as const,
-)
+const moreSections = [
+  'records',
+  'events',
+  'quests',
+  'raids',
+  'camps',
+  'nodes',
+  'abilities',
+  'aspects',
+  'seasons',
+  'runs',
+].map((name) => [`/${name}`, `${name[0]?.toUpperCase()}${name.slice(1)}`] as const)
 
 /** Works without a script; with one, / goes to it. */
 function siteSearch(people: boolean): Markup {

@@ -20,6 +20,7 @@ export const problems = {
   'wrong-host': { status: 421, title: 'Not served under this host name' },
   'too-many-requests': { status: 429, title: 'The request limit of this address or key is reached' },
   internal: { status: 500, title: 'The answer could not be made' },
+  'other-version': { status: 503, title: 'The database has the views of another version of wynnsync' },
   'database-unavailable': { status: 503, title: 'The database is unavailable' },
   overloaded: { status: 503, title: 'Too many answers are being made' },
   'statement-timeout': { status: 503, title: 'The answer took too long' },
@@ -89,6 +90,9 @@ function plainName(label: string): string {
   return label.replace(/ \[[^\]]*\]$/, '')
 }
 
+/** SQLSTATEs (PostgreSQL manual, appendix A): undefined_function, undefined_table, undefined_column. */
+const NOT_THERE = new Set(['42883', '42P01', '42703'])
+
 /** What a client learns of an error: of one of the server's own only that there was one. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
@@ -100,7 +104,12 @@ export function problemOf(error: unknown): Problem {
     return new Problem('bad-argument', { detail: error.message, argument: error.argument })
   // Further lines say how the command is used.
   if (error instanceof UsageError) return new Problem('bad-argument', { detail: error.message.split('\n')[0] ?? '' })
+  const state = sqlState(error) ?? ''
   // query_canceled
-  if (sqlState(error) === '57014') return new Problem('statement-timeout')
+  if (state === '57014') return new Problem('statement-timeout')
+  if (NOT_THERE.has(state))
+    return new Problem('other-version', {
+      detail: 'What this answer needs is not there: `wynnsync migrate` of this version installs it.',
+    })
   return new Problem(error instanceof RetryableError ? 'database-unavailable' : 'internal')
 }

@@ -65,7 +65,7 @@ export async function gainedPage(visit: Visit): Promise<Page> {
       ? `${first.name ?? 'Somebody'} gained most ${what}: ${qualified(first)}`
       : `No gain of ${what} is known in this period`,
     lead: `${moment(frame.from)} to ${moment(frame.to)} UTC. ${chosen.meaning.replace(/ NULL:.*$/, '')}`,
-    control: html`${kindLinks(counters, chosen, frame)}${counterForm(counters, chosen, query)}${control}`,
+    control: html`${kindLinks(counters, chosen, frame)}${counterForm(counters, chosen, query)}${control}<p class="at">Of the map: <a href="/records">records of captures, holds and empires</a></p>`,
     chapters: [
       chapterOf('gained', 'Who gained most', gainsFigure(chosen, gains)),
       ...(first

@@ -1,4 +1,4 @@
-import { html, raw } from 'hono/html'
+import { html } from 'hono/html'
 import { type Figure, missing } from '../../analytics/report/drawing/figure.ts'
 import { observedOf } from '../../analytics/report/drawing/frame.ts'
 import type { Markup } from '../../analytics/report/drawing/html-table.ts'
@@ -9,6 +9,7 @@ import { count, instant, length, moment, number } from '../../analytics/report/w
 import { guildChip, guildLink, link } from '../html/links.ts'
 import type { Page, Visit } from '../html/page.ts'
 import { placesMap, placesTitle, readPlaces } from '../html/places-map.ts'
+import { type Tile, tilesMarkup } from '../html/tiles.ts'
 import { latestCaptures } from './captures.ts'
 import { itemsCalled } from './items.ts'
 
@@ -36,7 +37,11 @@ export async function homePage(visit: Visit): Promise<Page> {
     layout: 'home',
     chapters: [
       { id: 'now', heading: 'Now', figures: [await mapFigure(visit, places)] },
-      { id: 'numbers', heading: 'In numbers', figures: [numbersFigure([captured, players, worlds, patch.number])] },
+      {
+        id: 'numbers',
+        heading: 'In numbers',
+        figures: [{ id: 'four', title: 'Today', picture: tilesMarkup([captured, players, worlds, patch.number]) }],
+      },
       {
         id: 'news',
         heading: 'News',
@@ -62,37 +67,9 @@ async function mapFigure(visit: Visit, places: Awaited<ReturnType<typeof readPla
   }
 }
 
-/** A number with what it was before. */
-interface Shown {
-  readonly value: string
-  readonly label: string
-  /** The same in the lead of the page. */
+/** A number of the page, and how the lead of the page says it. */
+interface Shown extends Tile {
   readonly said: string
-  readonly href: string
-  readonly bars: readonly (number | null)[]
-  readonly barsLabel: string
-}
-
-function numbersFigure(numbers: readonly Shown[]): Figure {
-  const item = ({ value, label, href, bars, barsLabel }: Shown) =>
-    html`<li><a href="${href}"><b>${value}</b> <span>${label}</span>${sparkline(bars, barsLabel)}</a></li>`
-  return { id: 'four', title: 'Today', picture: html`<ul class="numbers">${numbers.map(item)}</ul>` }
-}
-
-const BAR_HEIGHT = 20
-
-/** Bars from zero, one for each value; hatched where it is not known. */
-function sparkline(values: readonly (number | null)[], label: string): Markup {
-  const most = Math.max(1, ...values.map((value) => value ?? 0))
-  const bars = values.map((value, place) => {
-    if (value === null || value <= 0) return ''
-    const height = Math.round((value / most) * BAR_HEIGHT * 10) / 10
-    return `M${place} ${BAR_HEIGHT}v-${height}h.85v${height}z`
-  })
-  const unknown = values.map((value, place) =>
-    value === null ? `<rect x="${place}" width="1" height="${BAR_HEIGHT}" fill="url(#unknown)"/>` : '',
-  )
-  return html`<svg class="spark" viewBox="0 0 ${Math.max(1, values.length)} ${BAR_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label}">${raw(`${unknown.join('')}<path d="${bars.join('')}"/>`)}</svg>`
 }
 
 /** Captures of a day, up to the last time that the map was seen: of what was not watched nothing is counted as zero. */
@@ -247,11 +224,14 @@ interface Move {
 }
 
 /** In how many changes of members the latest moves are searched: first few, since all of years take long. */
-const CHANGES = [100, 1000, 2 ** 31 - 1]
+const [FEW, MANY, ALL] = [100, 1000, 2 ** 31 - 1]
 
 async function latestMoves({ sql }: Visit): Promise<Move[]> {
+  const [known] = await sql.query<{ isShort: boolean }>(
+    `select count(*) < ${MANY} as "isShort" from (select from game.guild_member limit ${MANY}) member`,
+  )
   let moves: Move[] = []
-  for (const changes of CHANGES) {
+  for (const changes of known?.isShort ? [ALL] : [FEW, MANY, ALL]) {
     // A change of sides has three rows.
     const rows = await sql.query<Move>(
       `with latest as (select * from analytics.membership_event_latest($1) order by at desc limit ${3 * shown.moves})

@@ -1,7 +1,11 @@
+import { html, raw } from 'hono/html'
 import { resolveName } from '../../analytics/asking/names.ts'
 import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
-import type { Frame } from '../../analytics/report/drawing/frame.ts'
-import { apiWords, count, length, number } from '../../analytics/report/words.ts'
+import { type Frame, observedOf } from '../../analytics/report/drawing/frame.ts'
+import type { Markup } from '../../analytics/report/drawing/html-table.ts'
+import { legendLine } from '../../analytics/report/drawing/swatch.ts'
+import type { Period } from '../../analytics/report/period.ts'
+import { apiWords, clockTime, count, day, length, number } from '../../analytics/report/words.ts'
 import { guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
@@ -56,18 +60,24 @@ export async function playerPage(visit: Visit): Promise<Page> {
 }
 
 /** What the player hides, as far as it is known. */
-async function hiddenText({ sql }: Visit, player: string): Promise<string> {
+async function readHidden({ sql }: Visit, player: string): Promise<string[]> {
   const rows = await sql.query<{ hidden: string }>(
     `select distinct hidden collate "C" as hidden from (
        select unnest(restricted) as hidden from analytics.guild_member where player_uuid = $1::text::uuid
         union all select unnest(restricted) from analytics.player where player_uuid = $1::text::uuid) known order by 1`,
     [player],
   )
-  if (rows.length === 0) return 'As far as the public API shows it; ? is unknown.'
-  return `Hides ${rows.map(({ hidden }) => hidden).join(', ')}: what is hidden is unknown, not zero.`
+  return rows.map(({ hidden }) => hidden)
 }
 
-async function playtimeFigure({ sql, now }: Visit, player: string, period: Frame): Promise<Figure> {
+async function hiddenText(visit: Visit, player: string): Promise<string> {
+  const hidden = await readHidden(visit, player)
+  if (hidden.length === 0) return 'As far as the public API shows it; ? is unknown.'
+  return `Hides ${hidden.join(', ')}: what is hidden is unknown, not zero.`
+}
+
+async function playtimeFigure(visit: Visit, player: string, period: Frame): Promise<Figure> {
+  const { sql, now } = visit
   // Whole days, as far as they are over.
   const from = new Date(Math.floor(period.from.getTime() / DAY) * DAY)
   const to = new Date(Math.min(now.getTime(), Math.ceil(period.to.getTime() / DAY) * DAY))
@@ -89,12 +99,91 @@ async function playtimeFigure({ sql, now }: Visit, player: string, period: Frame
     id: 'days',
     title: `Between ${number(sum('least') / 3600, 1)} and ${number(sum('most') / 3600, 1)} hours on the ${count(known.length, 'watched day')}, of ${days.length} in this period`,
     lead: 'At least what responses show, at most what the bounds of the sessions allow. Coverage: the share of the day that was watched.',
+    legend: legendLine([
+      { fill: 'var(--g4)', label: 'listed online' },
+      { fill: 'url(#unknown)', label: 'not watched, or hidden' },
+    ]),
+    picture: await stripOf(visit, player, { from, to }),
     table: {
       columns: ['Day (UTC)', 'Hours, at least', 'Hours, at most', 'Coverage'],
       rows: days.map((one) => [String(one.day), hours(one.least), hours(one.most), one.coverage]),
     },
     isTableShown: true,
   }
+}
+
+/** So many days are drawn. */
+const DAYS = 42
+
+interface Stretch {
+  readonly since: Date
+  readonly until: Date
+}
+
+/** The hours of each day, the latest first: when the player was listed, paler where that is possible; hatched where nothing is known. */
+async function stripOf(visit: Visit, player: string, { from, to }: Period): Promise<Markup> {
+  const { sql } = visit
+  const seen = await observedOf(sql, 'online-players')
+  const begin = new Date(Math.max(from.getTime(), Math.ceil(to.getTime() / DAY) * DAY - DAYS * DAY))
+  const [sessions, blind, hidden] = await Promise.all([
+    sql.query<Stretch & { readonly earliest: Date | null; readonly latest: Date | null }>(
+      `select login_estimate as since, coalesce(logout_estimate, listed_until) as until, login_earliest as earliest, logout_latest as latest
+         from analytics.player_session where player_uuid = $1::text::uuid and listed_from < $3 and coalesce(logout_latest, listed_until) >= $2
+        order by listed_from limit 2000`,
+      [player, begin, to],
+    ),
+    sql.query<Stretch>(
+      `select case when missed = 0 then began_at else began_at + (ended_at - began_at) / (missed + 1) end as since, ended_at as until
+         from analytics.unobserved('online-players', $1, $2)`,
+      [begin, to],
+    ),
+    readHidden(visit, player),
+  ])
+  const end = Math.min(to.getTime(), seen?.last.getTime() ?? 0)
+  const unknown = [
+    ...(hidden.includes('onlineStatus') ? [{ since: begin, until: to }] : blind),
+    ...(seen ? [{ since: begin, until: seen.first }] : []),
+    { since: new Date(end), until: to },
+  ]
+  const days: Date[] = []
+  for (let at = Math.floor((to.getTime() - 1) / DAY) * DAY; at >= begin.getTime(); at -= DAY) days.push(new Date(at))
+  const row = (at: Date) => {
+    const shown = within(sessions, at)
+    const maybe = within(
+      sessions.map(({ since, until, earliest, latest }) => ({ since: earliest ?? since, until: latest ?? until })),
+      at,
+    )
+    const times = shown.map(({ since, until }) => `${clockTime(since)} to ${clockTime(until)}`)
+    const listed = shown.reduce((sum, { since, until }) => sum + until.getTime() - since.getTime(), 0) / 1000
+    const said = shown.length === 0 ? 'not listed' : `listed ${times.slice(0, 12).join(', ')}`
+    return html`<li><span>${day(at)}</span><svg viewBox="0 0 1440 16" preserveAspectRatio="none" role="img" aria-label="${day(at)}: ${said}">${raw(
+      `${rects(within(unknown, at), at, 'fill="url(#unknown)"')}${rects(maybe, at, 'class="maybe" fill="var(--g4)"')}${rects(shown, at, 'fill="var(--g4)"', 5)}`,
+    )}</svg><span class="n">${listed === 0 ? '' : `${number(listed / 3600, 1)} h`}</span></li>`
+  }
+  const hours = [0, 6, 12, 18, 24].map((hour) => html`<span>${hour}</span>`)
+  return html`<ol class="days">${days.map(row)}<li class="axis" aria-hidden="true"><span></span><span>${hours}</span><span></span></li></ol>`
+}
+
+/** The parts of spells that lie within the day that begins at `at`. */
+function within(spells: readonly Stretch[], at: Date): Stretch[] {
+  const [begin, end] = [at.getTime(), at.getTime() + DAY]
+  return spells.flatMap(({ since, until }) => {
+    const [from, to] = [Math.max(begin, since.getTime()), Math.min(end, until.getTime())]
+    return since.getTime() < end && until.getTime() >= begin && from <= to
+      ? [{ since: new Date(from), until: new Date(to) }]
+      : []
+  })
+}
+
+/** In minutes of the day. @param least what is shorter is drawn so wide */
+function rects(spells: readonly Stretch[], at: Date, attributes: string, least = 0): string {
+  return spells
+    .map(({ since, until }) => {
+      const x = (since.getTime() - at.getTime()) / 60_000
+      const width = Math.max(least, (until.getTime() - since.getTime()) / 60_000)
+      return width > 0 ? `<rect x="${x.toFixed(1)}" width="${width.toFixed(1)}" height="16" ${attributes}/>` : ''
+    })
+    .join('')
 }
 
 async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {

@@ -20,7 +20,7 @@ import { type Build, createPageCache, shared } from '../http/page-cache.ts'
 import { Problem } from '../http/problems.ts'
 import { liveMap } from '../live/live-map.ts'
 import { type Card, type Pictures, picturePath } from '../pictures/pictures.ts'
-import { capturesPage } from './captures.ts'
+import { capturesPage, recordsPage } from './captures.ts'
 import { gainedPage } from './gained.ts'
 import { guildPage } from './guild.ts'
 import { guildsPage } from './guilds.ts'
@@ -75,6 +75,7 @@ const pages: readonly {
   { path: '/api', build: apiPage },
   { path: '/map', build: mapPage, live: 'map', parameters: ['at', ...periodParameters] },
   { path: '/captures', build: capturesPage, parameters: periodParameters },
+  { path: '/records', build: recordsPage },
   { path: '/territories', build: territoriesPage, parameters: periodParameters },
   { path: '/territories/:name', build: territoryPage, parameters: periodParameters },
   { path: '/guilds', build: guildsPage, parameters: ['q'] },
@@ -89,7 +90,7 @@ const pages: readonly {
   { path: '/players/:name', build: playerPage, namesPlayers: true, isPersonal: true, parameters: periodParameters },
   { path: '/patches', build: patchesPage },
   { path: '/patches/:name', build: patchPage },
-  { path: '/worlds', build: worldsPage, parameters: periodParameters },
+  { path: '/worlds', build: worldsPage, parameters: ['sort', ...periodParameters] },
   { path: '/pools', build: poolsPage },
   ...listedKinds.map((kind) => ({ path: kind.path, build: listPage(kind), parameters: ['q', 'sort', 'page'] })),
   { path: '/quests', build: questsPage },

@@ -114,7 +114,32 @@ function groupFigure({ id, title, kind, members, direction }: PatchGroup, nameCe
   }
   return listFigure(id, title, {
     columns: [...what, 'Value', 'Before', 'After', 'Difference', 'Taken back'],
-    rows: members.flat().map((change) => [...named(change), ...valueCells(change), back(change)]),
+    rows: members.flatMap((own) =>
+      rolled(own).map((change) => [...named(change), ...valueCells(change), back(change)]),
+    ),
+  })
+}
+
+/** The same with one change for each range, whose ends are three values. */
+function rolled(changes: readonly Change[]): Change[] {
+  const ends = /^(\/(?:identifications|base)\/[^/]+)\/(raw|min|max)$/
+  const ranges = new Map<string, Change[]>()
+  for (const change of changes) {
+    const [, range = change.path] = ends.exec(change.path) ?? []
+    const key = `${range} ${change.at.getTime()}`
+    ranges.set(key, [...(ranges.get(key) ?? []), change])
+  }
+  return [...ranges.values()].flatMap((own) => {
+    const [first] = own
+    const path = ends.exec(first?.path ?? '')?.[1]
+    if (!first || path === undefined) return own
+    const text = (of: 'before' | 'after') => {
+      const [raw, min, max] = ['raw', 'min', 'max'].map((end) => own.find((one) => one.path === `${path}/${end}`)?.[of])
+      const range = [min, max].some((end) => typeof end === 'number') ? `${min ?? '…'} to ${max ?? '…'}` : ''
+      if (typeof raw !== 'number') return range === '' ? null : range
+      return range === '' ? raw : `${raw} (${range})`
+    }
+    return [{ ...first, path, before: text('before'), after: text('after') }]
   })
 }
 
@@ -138,6 +163,12 @@ function valueCells({ path, before, after }: Change): Cell[] {
     readablePath(path),
     before === null ? '–' : html`<del>${old}</del>`,
     after === null ? '–' : html`<ins>${young}</ins>`,
-    numberDifference(before, after),
+    numberDifference(leading(before), leading(after)),
   ]
+}
+
+/** The number before the range of a value. */
+function leading(value: unknown): unknown {
+  const [, number] = typeof value === 'string' ? (/^(-?\d+(?:\.\d+)?) \(/.exec(value) ?? []) : []
+  return number === undefined ? value : Number(number)
 }

@@ -10,10 +10,7 @@ import { type OnlineStep, readOnline } from './online-total.ts'
 
 /** c. Who is online where: a heat map of worlds and time. */
 export async function worldsFigure(sql: Sql, frame: Frame): Promise<Figure> {
-  const hours = await sql.query<Hour>(
-    `select world, hour, online_avg as average, online_max as most, coverage from analytics.world_peak($1, $2)`,
-    [frame.from, frame.to],
-  )
+  const hours = await readWorldHours(sql, frame)
   const [first, ...rest] = hours
   if (!first) return missing('worlds', 'No observation of the worlds in this period', 'wynnsync sync online-players')
   const fullest = rest.reduce((a, b) => ((b.most ?? 0) > (a.most ?? 0) ? b : a), first)
@@ -88,8 +85,16 @@ function described({ world, at, average, coverage }: Cell): string {
   return `${world}, ${moment(at)}: ${number(average, 1)}${watched}`
 }
 
+/** How many were on each world in each hour that was watched. */
+export async function readWorldHours(sql: Sql, { from, to }: Period): Promise<WorldHour[]> {
+  return await sql.query<WorldHour>(
+    `select world, hour, online_avg as average, online_max as most, coverage from analytics.world_peak($1, $2)`,
+    [from, to],
+  )
+}
+
 /** One world in one hour, as `analytics.world_peak` has it. */
-interface Hour {
+export interface WorldHour {
   readonly world: string
   readonly hour: Date
   readonly average: number | null
@@ -116,9 +121,9 @@ interface Grid {
 }
 
 /** Puts hours together into steps: the average of the known hours, and of their coverage. */
-function cellsOf(hours: readonly Hour[], watched: readonly OnlineStep[], { from }: Period, step: number): Grid {
+function cellsOf(hours: readonly WorldHour[], watched: readonly OnlineStep[], { from }: Period, step: number): Grid {
   const known = new Set(watched.filter(({ total }) => total !== null).map(({ at }) => at.getTime()))
-  const groups = new Map<string, { world: string; at: Date; hours: Hour[] }>()
+  const groups = new Map<string, { world: string; at: Date; hours: WorldHour[] }>()
   for (const hour of hours) {
     if (hour.average === null) continue
     const place = Math.max(0, Math.floor((hour.hour.getTime() - from.getTime()) / (step * 1000)))

@@ -1,0 +1,91 @@
+import { parseHTML } from 'linkedom'
+import { describe, expect, test } from 'vitest'
+import { playerId } from '../support/guild-answers.ts'
+import { kindsOfPart } from '../support/postgres.ts'
+import { hostile } from '../support/report-world.ts'
+import { webWorld } from '../support/web-world.ts'
+import { liveWholeWorld } from '../support/whole-world.ts'
+
+describe.each(kindsOfPart)('the pages of worlds, players and records on the %s database', (kind) => {
+  const web = webWorld(kind, liveWholeWorld)
+  const pageOf = async (path: string) => {
+    const { ask } = await web.served()
+    const { status, text } = await ask(path)
+    expect([path, status]).toEqual([path, 200])
+    return parseHTML(text).document
+  }
+  type Part = Awaited<ReturnType<typeof pageOf>>
+  const rowsOf = (page: Part, figure: string) =>
+    [...page.querySelectorAll(`#${figure} tbody tr`)].map((row) => [...row.children].map((cell) => cell.textContent))
+
+  test('have a table of the worlds with players, uptime and a small picture, which a heading sorts', async () => {
+    const page = await pageOf('/worlds')
+    expect(page.querySelector('#world-list h3')?.textContent).toMatch(
+      /^2 worlds up at 1 Jun, \d\d:\d\d, with 1 listed player$/,
+    )
+    const rows = rowsOf(page, 'world-list')
+    expect(rows.map(([world]) => world)).toEqual(['EU1', 'EU2'])
+    for (const [, , since, uptime] of rows) {
+      expect(since).toMatch(/^2026-06-01 /)
+      expect(uptime).toMatch(/^\d+ hours$/)
+    }
+    const small = [...page.querySelectorAll('#world-list .spark')]
+    expect(small.map((one) => one.getAttribute('aria-label'))).toEqual(
+      ['EU1', 'EU2'].map((world) => `Players on ${world} over the period`),
+    )
+    for (const one of small) expect(one.querySelectorAll('[fill="url(#unknown)"]').length).toBeGreaterThan(0)
+    const sorted = await pageOf('/worlds?sort=-world')
+    expect(rowsOf(sorted, 'world-list').map(([world]) => world)).toEqual(['EU2', 'EU1'])
+  })
+
+  test('have the most of a day, a week and all time, and the hours of each world last', async () => {
+    const page = await pageOf('/worlds')
+    const tiles = [...page.querySelectorAll('#peaks li')].map((one) => one.textContent?.trim())
+    expect(tiles.map((one) => one?.replace(/, on .*/, ''))).toEqual(
+      ['a day', 'a week', 'all time'].map((span) => `3 players at once, the most of ${span}`),
+    )
+    expect([...page.querySelectorAll('main > section')].map(({ id }) => id)).toEqual([
+      'now',
+      'online',
+      'lifecycle',
+      'hours',
+    ])
+    const { ask } = await web.served()
+    const empty = await ask('/worlds?from=2026-05-01T00:00Z&to=2026-05-02T00:00Z')
+    expect(empty.status).toBe(200)
+  })
+
+  test('draw the days of a player by hours: listed, not listed, and hatched where it was not watched', async () => {
+    const page = await pageOf(`/players/${playerId(1)}`)
+    const days = [...page.querySelectorAll('#days .days li:not(.axis)')]
+    expect(days.length).toBe(rowsOf(page, 'days').length)
+    const [first] = days
+    expect(first?.querySelector('svg')?.getAttribute('aria-label')).toMatch(/^1 Jun: listed \d\d:\d\d to \d\d:\d\d/)
+    expect(first?.querySelectorAll('[fill="var(--g4)"]').length).toBeGreaterThan(0)
+    expect(first?.querySelectorAll('[fill="url(#unknown)"]').length).toBeGreaterThan(1)
+    expect(page.querySelectorAll('main img').length).toBe(0)
+  })
+
+  test('hatch all days of one who hides', async () => {
+    const page = await pageOf(`/players/${playerId(3)}`)
+    const [first] = [...page.querySelectorAll('#days .days li:not(.axis)')]
+    if (!first) throw new Error('no day is drawn')
+    const hatched = [...first.querySelectorAll('[fill="url(#unknown)"]')]
+    expect(hatched.some((one) => Number(one.getAttribute('width')) >= 600)).toBe(true)
+  })
+
+  test('have the records of the map, with what is certain of each, which gains and captures lead to', async () => {
+    const page = await pageOf('/records')
+    const rows = rowsOf(page, 'record-list')
+    expect(rows.map(([record]) => record)).toEqual([
+      'largest empire',
+      'longest confirmed hold',
+      'most captures in a day',
+      'most contested place',
+    ])
+    for (const [, , , howMuch] of rows) expect(howMuch).toMatch(/^(at least )?\d+ (territor|hour|minute|capture)/)
+    expect(rows.flat()).toContain(hostile.guild)
+    for (const path of ['/captures', '/gained'])
+      expect((await pageOf(path)).querySelector('.at a[href="/records"]')).not.toBeNull()
+  })
+})
