@@ -4,11 +4,11 @@ import type { Database, Sql, SqlValue } from '../db/database.ts'
 import { READER } from '../db/reader.ts'
 import { onSessions } from './read-sessions.ts'
 
-/** So many statements of one page run at once on a server. */
-const SESSIONS = 2
+/** So many statements of one page run at once; a session begins with the first that needs it. */
+const SESSIONS = { server: 2, embedded: 1 }
 
 /** What statements answered, by the statement and its values. */
-export type Answers = Map<string, Promise<readonly unknown[]>>
+export type Answers = Map<string, readonly unknown[]>
 
 /** How the server reads its database. */
 export interface Reader {
@@ -42,7 +42,7 @@ export async function openReader(db: Database, timeoutMs: number, kept?: Answers
     )
   const hasRole = await inside(asReader, async () => true).catch(() => false)
   const read = <T>(work: (sql: Sql) => Promise<T>) =>
-    db.kind === 'server' ? onSessions((serve) => inside(readOnly, serve), SESSIONS, work) : inside(readOnly, work)
+    onSessions((serve) => inside(readOnly, serve), SESSIONS[db.kind], work)
   return {
     read: (work) => read((sql) => work(once(sql, kept ?? new Map()))),
     ask: (work) => inside(hasRole ? asReader : readOnly, work),
@@ -53,21 +53,18 @@ export async function openReader(db: Database, timeoutMs: number, kept?: Answers
 /** Of so many statements the answers are kept, and of none with more than so many rows. */
 const [STATEMENTS, ROWS] = [300, 5000]
 
-/** Asks what was asked before no more. */
+/** Asks what was asked before no more. What has not come yet is shared by one work alone: it may end before the answer. */
 function once(sql: Sql, kept: Answers): Sql {
+  const asked = new Map<string, Promise<unknown[]>>()
   const query = async <Row>(text: string, values?: readonly SqlValue[]) => {
     const key = JSON.stringify([text, values])
-    const answer = kept.get(key) ?? sql.query(text, values)
+    const answer = kept.get(key) ?? asked.get(key) ?? sql.query(text, values)
+    if (answer instanceof Promise) asked.set(key, answer)
+    const rows = await answer
     kept.delete(key)
-    kept.set(key, answer)
+    if (rows.length <= ROWS) kept.set(key, rows)
     const [oldest] = kept.keys()
     if (kept.size > STATEMENTS && oldest !== undefined) kept.delete(oldest)
-    const forget = () => kept.get(key) === answer && kept.delete(key)
-    const rows = await answer.catch((error: unknown) => {
-      forget()
-      throw error
-    })
-    if (rows.length > ROWS) forget()
     return [...rows] as Row[]
   }
   return { ...sql, query }

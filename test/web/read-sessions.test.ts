@@ -63,4 +63,13 @@ test('equal statements of one work are asked once, and again by the next; one th
   expect(asked).toBe(2)
   await expect(kept.read((sql) => sql.query('select 1 / $1::int as one', [0]))).rejects.toThrow('division by zero')
   expect(asked).toBe(3)
+  const ended = kept.read((sql) =>
+    Promise.all([
+      ...[1, 2].map((one) => sql.query(`select pg_sleep(0.1), ${one}`)),
+      sql.query('select 7 as late'),
+      Promise.reject(new Error('ended')),
+    ]),
+  )
+  await expect(ended).rejects.toThrow('ended')
+  expect(await kept.read((sql) => sql.query('select 7 as late'))).toEqual([{ late: 7 }])
 })

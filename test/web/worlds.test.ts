@@ -25,7 +25,7 @@ describe.each(kindsOfPart)('the pages of worlds, players and records on the %s d
     )
     const rows = rowsOf(page, 'world-list')
     expect(rows.map(([world]) => world)).toEqual(['EU1', 'EU2'])
-    for (const [, , since, uptime] of rows) {
+    for (const [, , , since, uptime] of rows) {
       expect(since).toMatch(/^2026-06-01 /)
       expect(uptime).toMatch(/^\d+ hours$/)
     }

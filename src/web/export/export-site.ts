@@ -122,8 +122,11 @@ async function writePages(
     queue.push(address)
     return name
   }
+  const folders = new Set<string>()
   const write = async (file: string, body: string | Uint8Array) => {
-    await mkdir(dirname(join(stage, file)), { recursive: true })
+    const folder = dirname(join(stage, file))
+    if (!folders.has(folder)) await mkdir(folder, { recursive: true })
+    folders.add(folder)
     await writeFile(join(stage, file), body)
     files.add(file)
     bytes += Buffer.byteLength(body)
