@@ -59,11 +59,12 @@ async function territoriesIn(sql: Sql): Promise<readonly string[]> {
   return await nameFinders.exact.territory(sql)
 }
 
-/** Both names of every item: as the API and as players spell them. */
+/** Both names of every item, as the API and as players spell them, and rewards of pools. */
 async function itemsIn(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `select internal_name as name from game.item where valid_until = 'infinity'
-     union select display_name from game.item where valid_until = 'infinity' and display_name is not null`,
+     union select display_name from game.item where valid_until = 'infinity' and display_name is not null
+     union select reward from game.loot_pool_reward where reward is not null`,
   )
   return rows.map(({ name }) => name)
 }

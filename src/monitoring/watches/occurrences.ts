@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import { type EventQuery, type EventRow, eventQueries, type Occurrence } from './event-queries.ts'
+import { minutesBefore } from './upcoming.ts'
 import type { Watch, WatchEvent } from './watch.ts'
 
 /** Resolves the names in the filters of a watch, to uuids where names can change; undefined: there is none. A name that is not known yet matches nothing. */
@@ -41,11 +42,17 @@ export function sourcesOf(events: readonly WatchEvent[]): string[] {
 export async function readOccurrences(sql: Sql, watch: Watch, numbers: readonly number[]): Promise<Occurrence[]> {
   if (numbers.length === 0) return []
   const filters = await filtersOf(sql, watch)
+  const { counter } = watch
+  const given = {
+    ...filters,
+    ...{ kind: counter?.kind, counter: counter?.name, above: counter?.above, gains: counter?.gains },
+    ...{ gap: watch.gap, before: minutesBefore(watch) },
+  }
   const found: Occurrence[] = []
   for (const event of watch.events) {
     const query: EventQuery = eventQueries[event]
-    const given = [numbers, ...(query.takes ?? []).map((name) => filters[name] ?? null)]
-    const rows = await sql.query<EventRow>(query.sql, given)
+    const parameters = [numbers, ...(query.takes ?? []).map((name) => given[name] ?? null)]
+    const rows = await sql.query<EventRow>(query.sql, parameters)
     for (const row of rows) {
       const { number, writtenAt, at } = row
       const occurrence = { number, writtenAt, at, event, ...query.occurrence(row) }
@@ -65,10 +72,11 @@ function withoutMirrors(found: readonly Occurrence[]): Occurrence[] {
 /** A filter holds for the events that have what it names. */
 function isWanted(
   occurrence: Occurrence,
-  { territory: territories, item: items }: Watch,
+  { territory: territories, item: items, worldEvent: worldEvents }: Watch,
   { guilds, players }: Awaited<ReturnType<typeof filtersOf>>,
 ): boolean {
-  const { guild, player, territory, item, text } = occurrence
+  const { guild, player, territory, item, worldEvent, text } = occurrence
+  if (worldEvents && worldEvent !== undefined && !worldEvents.includes(worldEvent)) return false
   if (guilds && guild !== undefined && !guilds.includes(String(guild))) return false
   if (players && player !== undefined && !players.includes(String(player))) return false
   if (territories && territory !== undefined && !territories.includes(territory)) return false

@@ -8,6 +8,7 @@ import { parseQuietHours } from './quiet-hours.ts'
 export const watchEvents = [
   ...['captured', 'lost', 'joined', 'left', 'rank', 'item changed', 'patch'],
   ...['world down', 'online', 'news', 'freshness late'],
+  ...['level', 'counter', 'rating gap', 'in pool', 'event soon'],
 ] as const
 
 export type WatchEvent = (typeof watchEvents)[number]
@@ -48,7 +49,19 @@ const watch = z
     guild: names.optional().describe('names, prefixes or uuids'),
     territory: names.optional(),
     player: names.optional().describe('names or uuids'),
-    item: names.optional().describe('names, as the API or as players spell them'),
+    item: names.optional().describe('names, as the API or as players spell them; also of rewards in pools'),
+    worldEvent: names.optional().describe('names as players see them'),
+    counter: z
+      .strictObject({
+        kind: z.enum(['guild', 'member', 'player']),
+        name: text.describe('as in analytics.counter, such as wars'),
+        above: z.number().optional().describe('a message when it comes to so much'),
+        gains: z.number().positive().optional().describe('a message when it rose by so much within 24 hours'),
+      })
+      .refine(({ above, gains }) => (above === undefined) !== (gains === undefined), 'must have one of above and gains')
+      .optional(),
+    gap: z.int().min(1).optional().describe('a message when a guild next to it in the season is so close'),
+    before: z.int().min(1).max(1440).optional().describe('minutes before a world event begins (default: 10)'),
     atLeast: z
       .strictObject({ events: z.int().min(2).max(1000), minutes: z.int().min(1).max(1440) })
       .optional()
@@ -64,6 +77,19 @@ const watch = z
   .refine(({ events, player }) => !events.includes('online') || player !== undefined, {
     message: 'must name players: the event `online` needs them',
     path: ['player'],
+  })
+  .refine(({ events, counter }) => events.includes('counter') === (counter !== undefined), {
+    message: 'must say which, with the event `counter` and with no other',
+    path: ['counter'],
+  })
+  // Of all there are, the counters would be compared with every response.
+  .refine(({ counter, guild, player }) => !counter || (counter.kind === 'player' ? player : guild) !== undefined, {
+    message: 'must come with players for a counter of players, with guilds for one of guilds and members',
+    path: ['counter'],
+  })
+  .refine(({ events, gap, guild }) => !events.includes('rating gap') || (gap !== undefined && guild !== undefined), {
+    message: 'must be there, and a guild, for the event `rating gap`',
+    path: ['gap'],
   })
 
 export const watchesSchema = z.strictObject({

@@ -7,6 +7,8 @@ import type { Lock } from '../../db/database.ts'
 import { type Delivering, deliver } from './deliver.ts'
 import { matchDeliveries, readDeliveries } from './delivery-state.ts'
 import { freshnessNoter } from './freshness.ts'
+import { numbersNoter } from './numbers.ts'
+import { upcomingNoter } from './upcoming.ts'
 import type { Watch, WatchFile } from './watch.ts'
 import { readWatches, takeOverWatches } from './watch-store.ts'
 
@@ -18,8 +20,9 @@ export interface WatchingOptions extends Pick<Delivering, 'db' | 'clock' | 'warn
 
 export type Watching = ReturnType<typeof openWatching>
 
-/** How often a running process looks: when there are watches, when there are none, and for resources that are late, ms. */
-const [EVERY, IDLE_EVERY, FRESHNESS_EVERY] = [1000, 30_000, 60_000]
+/** How often a running process looks: when there are watches, when there are none, for resources that are late, and for what is no
+ * change: numbers and world events, ms. */
+const [EVERY, IDLE_EVERY, FRESHNESS_EVERY, NOTED_EVERY] = [1000, 30_000, 60_000, 15_000]
 
 /** Held by the process that delivers. */
 const lockName = 'watches'
@@ -106,12 +109,20 @@ function createLooks(context: Delivering) {
   /** By watch, the last number that was looked at, and when to look again without another. */
   const seen = new Map<string, { readonly last: number; readonly at: number }>()
   const noteFreshness = freshnessNoter(db, clock)
+  const noteUpcoming = upcomingNoter(db, clock)
+  const noteNumbers = numbersNoter(db, clock)
   let freshnessAt = 0
+  let notedAt = 0
 
   async function look({ site, watches }: WatchFile, isLast: boolean): Promise<void> {
     if (clock.now() >= freshnessAt && watches.some(({ events }) => events.includes('freshness late'))) {
       freshnessAt = clock.now() + FRESHNESS_EVERY
       await noteFreshness(isLast)
+    }
+    if (isLast || clock.now() >= notedAt + NOTED_EVERY) {
+      notedAt = clock.now()
+      await noteUpcoming(watches)
+      await noteNumbers(watches)
     }
     const [head] = await db.query<{ last: number }>('select coalesce(max(last), 0) as last from sync.outbox_head')
     const last = head?.last ?? 0

@@ -48,7 +48,7 @@ const change = {
   properties: {
     number,
     writtenAt: { type: 'string', format: 'date-time' },
-    event: { type: 'string', enum: ['change', 'guard', 'drift', 'failure', 'freshness'] },
+    event: { type: 'string', enum: ['change', 'guard', 'drift', 'failure', 'freshness', 'event soon', 'numbers'] },
     resource: text,
     key: { type: 'string', description: 'Of a worklist; never a player' },
     at: { type: 'string', format: 'date-time' },

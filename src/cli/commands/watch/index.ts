@@ -16,12 +16,24 @@ export const watch: CommandGroup = {
       options: [
         repeatable(
           '--event <event>',
-          "captured, lost, joined, left, rank, 'item changed', patch, 'world down', online, news or 'freshness late'; several times for several",
+          "captured, lost, joined, left, rank, 'item changed', patch, 'world down', online, news, 'freshness late', level, counter, 'rating gap', 'in pool' or 'event soon'; several times for several",
         ),
         repeatable('--guild <guild>', 'only this guild: name, prefix or uuid; several times for several'),
         repeatable('--territory <territory>', 'only this territory; several times for several'),
         repeatable('--player <player>', 'only this player; several times for several'),
-        repeatable('--item <item>', 'only this item; several times for several'),
+        repeatable('--item <item>', 'only this item, or this reward of pools; several times for several'),
+        repeatable('--world-event <name>', 'only this world event; several times for several'),
+        option(
+          '--counter <counter>',
+          "with --event counter: its kind and name, such as 'member contributed' or 'player wars'",
+        ),
+        option('--above <number>', 'with --counter: when it comes to so much'),
+        option('--gains <number>', 'with --counter: when it rose by so much within 24 hours'),
+        option('--gap <rating>', "with --event 'rating gap': when a guild next to it in the season is so close"),
+        option(
+          '--before <duration>',
+          "with --event 'event soon': how long before it begins, such as 10m (default: 10m)",
+        ),
         option('--at-least <events/minutes>', 'only when so many come within so many minutes, such as 5/10'),
         option(
           '--quiet-hours <hours>',
@@ -41,6 +53,8 @@ export const watch: CommandGroup = {
       examples: [
         'wynnsync watch add mine --event captured --event lost --guild ABC --discord https://discord.com/api/webhooks/...',
         'wynnsync watch add war --event captured --guild ABC --at-least 5/10 --slack - < url.txt',
+        "wynnsync watch add busy --event counter --counter 'member contributed' --gains 1000000 --guild ABC --slack - < url.txt",
+        "wynnsync watch add soon --event 'event soon' --before 15m --discord https://discord.com/api/webhooks/...",
         "wynnsync watch add bows --event 'item changed' --item 'Oak Bow' --command 'mail -s bows me@example.org'",
       ],
       load: async () => (await import('./watch-command.ts')).watchAdd,

@@ -30,6 +30,13 @@ export interface WatchFlags {
   readonly territory?: readonly string[]
   readonly player?: readonly string[]
   readonly item?: readonly string[]
+  readonly worldEvent?: readonly string[]
+  /** Kind and name. */
+  readonly counter?: string
+  readonly above?: string
+  readonly gains?: string
+  readonly gap?: string
+  readonly before?: string
   readonly atLeast?: string
   readonly quietHours?: string
   readonly collect?: string
@@ -45,9 +52,11 @@ export interface WatchFlags {
 
 /** `watch add <name>`: adds or replaces a rule. */
 export async function watchAdd(context: Context, flags: WatchFlags, name: string): Promise<void> {
-  const { event, guild, territory, player, item, site, quietHours: quiet } = flags
+  const { event, guild, territory, player, item, worldEvent, site, quietHours: quiet } = flags
   const given = {
-    ...{ name, events: event ?? [], guild, territory, player, item, quiet, atLeast: atLeastOf(flags) },
+    ...{ name, events: event ?? [], guild, territory, player, item, worldEvent, quiet, atLeast: atLeastOf(flags) },
+    ...{ counter: counterOf(flags), gap: flags.gap === undefined ? undefined : wholeNumber('--gap', flags.gap) },
+    ...(flags.before === undefined ? {} : { before: durationFlag('--before', flags.before) / 60_000 }),
     ...groupedWithin(flags),
     target: await targetOf(flags),
   }
@@ -175,8 +184,9 @@ function documentOf({ app }: Context, place: string | null, content: StoredWatch
 }
 
 function listed({ watches }: StoredWatches) {
-  return watches.map(({ target, atLeast, ...rest }) => ({
+  return watches.map(({ target, atLeast, counter, ...rest }) => ({
     ...rest,
+    ...(counter ? { counter: counterText(counter) } : {}),
     ...(atLeast ? { atLeast: `${atLeast.events} in ${atLeast.minutes} minutes` } : {}),
     target: targetText(target),
   }))
@@ -194,6 +204,27 @@ function watchNamed({ names, watches, unreadable }: StoredWatches, name: string)
 function groupedWithin({ collect, group }: WatchFlags) {
   if (collect !== undefined) return { groupSeconds: durationFlag('--collect', collect) / 1000 }
   return group === undefined ? {} : { groupSeconds: wholeNumber('--group', group) }
+}
+
+/** `member contributed`, with one of --above and --gains. */
+function counterOf({ counter, above, gains }: WatchFlags) {
+  if (counter === undefined) {
+    if (above !== undefined || gains !== undefined) throw new UsageError('--above and --gains need --counter')
+    return undefined
+  }
+  const [, kind, name] = /^(\S+) +(\S.*)$/.exec(counter) ?? []
+  if (kind === undefined)
+    throw new UsageError(`--counter must be a kind and a name such as 'member contributed', got ${counter}`)
+  const numberOf = (flag: string, text: string | undefined) => {
+    if (text === undefined) return undefined
+    if (!/^\d{1,15}(\.\d+)?$/.test(text)) throw new UsageError(`${flag} must be a number, got ${text}`)
+    return Number(text)
+  }
+  return { kind, name, above: numberOf('--above', above), gains: numberOf('--gains', gains) }
+}
+
+function counterText({ kind, name, above, gains }: NonNullable<Watch['counter']>): string {
+  return `${kind} ${name} ${above === undefined ? `gains ${gains} in 24 hours` : `above ${above}`}`
 }
 
 /** `5/10`: five events in ten minutes. */

@@ -1,0 +1,188 @@
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
+import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
+import { checkWatches, parseWatches } from '../../src/monitoring/watches/watch.ts'
+import { saveWatch } from '../../src/monitoring/watches/watch-store.ts'
+import { openWatching } from '../../src/monitoring/watches/watching.ts'
+import { lootPools } from '../../src/resources/loot-pools/index.ts'
+import { worldEvents } from '../../src/resources/world-events/index.ts'
+import { answerGuild, guildBody, type MemberFields, openMember, syncGuilds } from '../support/guild-answers.ts'
+import { kindsOfPart, temporaryFolder } from '../support/postgres.ts'
+import { openReceiver } from '../support/receiver.ts'
+import { instantOf, worldOf } from '../support/world.ts'
+
+const notifies = { notifies: true }
+
+describe.each(kindsOfPart)('watches of numbers and of what is to come on the %s database', (kind) => {
+  const world = worldOf(kind)
+
+  /** Looks as `start` does, and gives the lines that each watch sent since the last look. */
+  async function watched(...watches: readonly object[]) {
+    const receiver = await openReceiver()
+    const target = { type: 'webhook', url: receiver.url }
+    const all = watches.map((watch) => ({ groupSeconds: 0, target, ...watch }))
+    for (const watch of parseWatches('the test', { watches: all }).watches) await saveWatch(world.db, watch, undefined)
+    const warnings: string[] = []
+    const open = async () => {
+      const watching = openWatching({
+        ...{ db: world.db, file: join(await temporaryFolder(), 'watches.json') },
+        ...{ clock: { ...systemClock, now: () => world.clock.now() }, warn: (text) => void warnings.push(text) },
+      })
+      onTestFinished(() => watching.close(1000))
+      await watching.begin()
+      return watching
+    }
+    let watching = await open()
+    const sent = async (at?: string) => {
+      if (at !== undefined) await world.clock.advanceTo(instantOf(at))
+      const before = receiver.got.length
+      for (let times = 0; times < 3; times++) await watching.look()
+      expect(warnings).toEqual([])
+      const messages = receiver.got.slice(before)
+      for (const message of messages) expect(jsonSchemas['watch-message'].safeParse(message).error).toBeUndefined()
+      const lines = messages.flatMap(({ watch, events }) =>
+        (events as { text: string }[]).map(({ text }) => `${watch}: ${text}`),
+      )
+      return lines.sort()
+    }
+    const restart = async () => {
+      await watching.close(1000)
+      watching = await open()
+    }
+    return { sent, restart }
+  }
+
+  const guild = async (letter: string, at: string, fields: object, members: Record<number, MemberFields> = {}) => {
+    const players = Object.fromEntries(
+      Object.entries({ 1: { rank: 'owner' }, ...members }).map(([one, more]) => [one, { ...openMember, ...more }]),
+    )
+    const key = await answerGuild(world, guildBody(letter, players, fields), at)
+    await syncGuilds(world, { keys: [key] }, notifies)
+  }
+
+  test('a level and a counter are sent when they are reached, once, and only of what the watch names', async () => {
+    await guild('a', '10:00', { level: 89, wars: 95 })
+    await guild('b', '10:00', { level: 9, wars: 95 })
+    const { sent } = await watched(
+      { name: 'levels', events: ['level'], guild: ['aaa'] },
+      { name: 'wars', events: ['counter'], guild: ['aaa'], counter: { kind: 'guild', name: 'wars', above: 100 } },
+    )
+    await guild('a', '10:10', { level: 89, wars: 99 })
+    await guild('b', '10:10', { level: 10, wars: 101 })
+    expect(await sent('10:11')).toEqual([])
+    await guild('a', '10:20', { level: 90, wars: 103 })
+    expect(await sent('10:21')).toEqual(['levels: Guild a reached level 90', 'wars: Guild a has 103 (wars)'])
+    await guild('a', '10:30', { level: 90, wars: 104 })
+    expect(await sent('10:31')).toEqual([])
+  })
+
+  test('a member who gains so much in a day is sent once a day, and not one who hides it', async () => {
+    const contributed = (one: number, two: number) => ({
+      1: { rank: 'owner', joined: '-9 00:00', contributed: one },
+      2: { joined: '-9 00:00', contributed: two, wars: one, restrictions: { main_access: true } },
+    })
+    await guild('a', '10:00', {}, contributed(1000, 10))
+    await guild('a', '10:10', {}, contributed(1000, 10))
+    const counter = { kind: 'member', name: 'contributed', gains: 500 }
+    const { sent } = await watched({ name: 'busy', events: ['counter'], guild: ['aaa'], counter })
+    await guild('a', '10:20', {}, contributed(1400, 10))
+    expect(await sent('10:21')).toEqual([])
+    await guild('a', '10:30', {}, contributed(1600, 10))
+    expect(await sent('10:31')).toEqual(['busy: Player1 gained at least 600 in 24 hours, and has 1600 (contributed)'])
+    await guild('a', '10:40', {}, contributed(1700, 10))
+    expect(await sent('10:41')).toEqual([])
+  })
+
+  test('a guild next to one in the season is sent when it comes so close', async () => {
+    const rated = (rating: number) => ({ seasonRanks: { 30: { rating, finalTerritories: 1 } } })
+    await guild('a', '10:00', rated(10_000))
+    await guild('b', '10:00', rated(20_000))
+    await guild('c', '10:00', rated(100))
+    const { sent } = await watched({ name: 'close', events: ['rating gap'], guild: ['aaa'], gap: 3000 })
+    await guild('a', '10:10', rated(15_000))
+    expect(await sent('10:11')).toEqual([])
+    await guild('a', '10:20', rated(18_000))
+    expect(await sent('10:21')).toEqual(['close: Guild b is 2000 rating ahead of Guild a'])
+    await guild('a', '10:30', rated(18_500))
+    expect(await sent('10:31')).toEqual([])
+    await guild('a', '10:40', rated(24_000))
+    await guild('a', '10:50', rated(20_500))
+    expect(await sent('10:51')).toEqual(['close: Guild b is 500 rating behind Guild a'])
+  })
+
+  test('a reward that comes into a pool is sent, not what was there before', async () => {
+    const pool = (...rewards: readonly string[]) => [
+      ...[{ name: 'The Vault', internalName: 'vault', type: 'RAID' }].map((one) => ({
+        ...one,
+        rewards: rewards.map((name) => ({
+          name,
+          type: 'ITEM',
+          amount: 1,
+          always: false,
+          tier: 'MYTHIC',
+          shiny: false,
+        })),
+      })),
+    ]
+    await world.sync(lootPools, pool('Old Bow'), '10:00', notifies)
+    const { sent } = await watched(
+      { name: 'bow', events: ['in pool'], item: ['New Bow'] },
+      { name: 'all', events: ['in pool'] },
+    )
+    await world.sync(lootPools, pool('Old Bow', 'New Bow', 'Other Bow'), '08 10:00', notifies)
+    expect(await sent('08 10:01')).toEqual([
+      'all: New Bow is in the pool of The Vault',
+      'all: Other Bow is in the pool of The Vault',
+      'bow: New Bow is in the pool of The Vault',
+    ])
+  })
+
+  test('a world event is sent so many minutes before it begins, once, also by a later process', async () => {
+    const event = { internalName: '0a0b0c0d', name: 'Hold the Mill', level: 30, difficulty: 'HARD' }
+    const other = { ...event, internalName: '0a0b0c0e', name: 'Find the Ring' }
+    const { sent, restart } = await watched(
+      { name: 'soon', events: ['event soon'] },
+      { name: 'mill', events: ['event soon'], before: 30, worldEvent: ['Hold the Mill'] },
+    )
+    const schedule = '2026-06-01T11:00:00+00:00'
+    await world.sync(
+      worldEvents,
+      [
+        { ...event, schedule },
+        { ...other, schedule },
+      ],
+      '10:00',
+      notifies,
+    )
+    expect(await sent('10:29')).toEqual([])
+    expect(await sent('10:31')).toEqual(['mill: Hold the Mill begins in 30 minutes, at 11:00 UTC'])
+    await restart()
+    expect(await sent('10:40')).toEqual([])
+    expect(await sent('10:51')).toEqual([
+      'soon: Find the Ring begins in 10 minutes, at 11:00 UTC',
+      'soon: Hold the Mill begins in 10 minutes, at 11:00 UTC',
+    ])
+    expect(await sent('10:52')).toEqual([])
+  })
+})
+
+test.each([
+  [{ events: ['counter'], guild: ['aaa'] }, 'counter must say which'],
+  [
+    { events: ['counter'], guild: ['aaa'], counter: { kind: 'guild', name: 'wars' } },
+    'must have one of above and gains',
+  ],
+  [{ events: ['counter'], counter: { kind: 'guild', name: 'wars', above: 1 } }, 'must come with players'],
+  [
+    { events: ['counter'], guild: ['aaa'], counter: { kind: 'player', name: 'wars', above: 1 } },
+    'must come with players',
+  ],
+  [{ events: ['rating gap'], guild: ['aaa'] }, 'gap must be there'],
+  [{ events: ['rating gap'], gap: 10 }, 'gap must be there'],
+  [{ events: ['event soon'], before: 0 }, 'before must be at least 1'],
+])('a watch that cannot be used is refused: %j', (watch, problem) => {
+  const target = { type: 'slack', url: 'https://example.org' }
+  const { problems } = checkWatches({ watches: [{ name: 'one', target, ...watch }] })
+  expect(problems.join('\n')).toContain(problem)
+})
