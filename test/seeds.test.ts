@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { filesOf } from './support/parts.ts'
 import { temporaryFolder } from './support/postgres.ts'
 import { keepFailedSeeds, seedsOf } from './support/seeds.ts'
 
@@ -19,8 +20,14 @@ function run(settings: Readonly<Record<string, string>>): void {
 
 describe('a random test', () => {
   test('plays the seeds that are kept, and as many new ones as are wanted', () => {
+    const [first, ...others] = kept['test/sync/retract.test.ts']
     run({ WYNNSYNC_TEST_PART: 'quick' })
-    expect(seedsOf(file)).toEqual(kept['test/sync/retract.test.ts'])
+    expect(seedsOf(file)).toEqual([first])
+    run({ WYNNSYNC_TEST_PART: 'rest' })
+    expect([others.length > 0, seedsOf(file)]).toEqual([true, others])
+    const slow = join(folder, 'analytics/true-gains.test.ts')
+    expect(seedsOf(slow)).toEqual(kept['test/analytics/true-gains.test.ts'])
+    expect(filesOf('rest')).toContain('sync/retract.test.ts')
     run({ WYNNSYNC_TEST_FRESH: '2' })
     expect(seedsOf(file)).toEqual([...kept['test/sync/retract.test.ts'], expect.any(Number), expect.any(Number)])
     run({ WYNNSYNC_TEST_PART: 'fresh', WYNNSYNC_TEST_FRESH: '3' })

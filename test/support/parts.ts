@@ -111,8 +111,9 @@ export function ofPart<T>(cases: { readonly quick: readonly T[]; readonly rest: 
 }
 
 /** Whether the quick part runs some tests of a file, and the rest others. */
-const isInBoth = (file: string) => /\b(kindsOfPart|ofPart)\b/.test(textOf(file))
+const isInBoth = (file: string) => /\b(kindsOfPart|ofPart)\b/.test(textOf(file)) || seedsKept(file) > 1
 const isRandom = (file: string) => /\bseedsOf\(/.test(textOf(file))
+const seedsKept = (file: string) => JSON.parse(textOf('seeds.json'))[`test/${file}`]?.length ?? 0
 const textOf = (file: string) => readFileSync(join(folder, file), 'utf8')
 
 /**
