@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { versionParser } from '../../src/api/recordings/json-versions.ts'
+import { versionParser, versionWriter } from '../../src/api/recordings/json-versions.ts'
 import { seededRandom } from '../../src/base/clock.ts'
 
+const mark = Buffer.from('\ufeff')
 const bytesOf = (value: unknown, space?: number) => Buffer.from(JSON.stringify(value, null, space))
 
 /** What parsing comes to: a value with its order, or that it is none. */
@@ -22,6 +23,27 @@ test('values with the same bytes as in the version before are the same objects',
   expect(parsed).toEqual(after)
   expect(parsed[1]).toBe(ash)
   expect(parsed[2]).not.toBe(elm)
+  // A byte order mark belongs to the encoding.
+  const [, marked] = parse(Buffer.concat([mark, bytesOf(after)])) as object[]
+  expect(marked).toBe(ash)
+})
+
+test('versions are written as JSON.stringify does, whatever came, went and moved', () => {
+  const random = seededRandom(3)
+  const names = ['a', 'b', '10', '\u00e4"\\', '__proto__', '']
+  const value = () => [{ x: random() }, [random(), null], 'text "q"', 7, null, {}, []][Math.floor(7 * random())]
+  const [writeList, writeMap] = [versionWriter(), versionWriter()]
+  let list: unknown[] = []
+  let map: Record<string, unknown> = {}
+  for (let nth = 0; nth < 500; nth++) {
+    list = list.flatMap((one) => (random() < 0.1 ? [] : random() < 0.1 ? [value(), one] : [one]))
+    if (random() < 0.3) list = [...list.slice(1), value(), ...list.slice(0, 1)]
+    if (nth % 100 === 0) list = []
+    const [name = ''] = names.slice(Math.floor(names.length * random()))
+    map = Object.fromEntries([...Object.entries(map), [name, value()]].filter(() => random() < 0.95))
+    expect(writeList(list).toString()).toBe(JSON.stringify(list))
+    expect(writeMap(map).toString()).toBe(JSON.stringify(map))
+  }
 })
 
 test.each([undefined, 2])(

@@ -292,6 +292,16 @@ describe('responses that somebody kept in git', () => {
     expect(await digests(byOne)).toEqual(await digests(byMaps))
   })
 
+  test('say after the first of them how long all take at that pace', async () => {
+    const DATABASE_URL = await testDatabaseUrl()
+    const many = Array.from({ length: 41 }, (_, nth) => commit('10:00', { 'map.json': map(`${nth}`, '09:00') }))
+    const rising = many.map((one, nth) => ({ ...one, at: one.at + 60_000 * nth }))
+    const args = ['backfill', '--from-git', await gitRepository(rising), '--map', 'map.json=territories']
+    expect((await runInside(args, { DATABASE_URL })).out).toMatch(
+      /^41 responses to load, .*\nat the pace of the first 20 responses: about \d+ \w+ in all\n/,
+    )
+  })
+
   test('are not fetched by what runs a command, and an address that is away is tried later', async () => {
     const DATABASE_URL = await testDatabaseUrl()
     const WYNNSYNC_DATA_DIR = await temporaryFolder()

@@ -16,6 +16,7 @@ const beginning = 64
 
 const byte = (character: string) => character.charCodeAt(0)
 const [quote, backslash, comma, colon] = ['"', '\\', ',', ':'].map(byte)
+const mark = Buffer.from('\ufeff')
 const [openList, closeList, openObject, closeObject] = ['[', ']', '{', '}'].map(byte)
 
 /**
@@ -35,9 +36,40 @@ export function versionParser(): (bytes: Buffer) => unknown {
   }
 }
 
+/**
+ * Writes versions of a document one after the other, as JSON.stringify does with what JSON.parse gave. Values of the first level that
+ * are the same objects as in the version before are copied from there.
+ */
+export function versionWriter(): (document: object) => Buffer {
+  let before = { bytes: Buffer.alloc(0), places: new Map<unknown, readonly [start: number, end: number]>() }
+  return (document) => {
+    const isList = Array.isArray(document)
+    const now: typeof before = { bytes: Buffer.alloc(0), places: new Map() }
+    const pieces: Buffer[] = []
+    let length = 0
+    const add = (piece: Buffer) => {
+      pieces.push(piece)
+      length += piece.length
+    }
+    for (const [name, value] of isList ? document.entries() : Object.entries(document)) {
+      const isFirst = pieces.length === 0
+      add(Buffer.from((isFirst ? (isList ? '[' : '{') : ',') + (isList ? '' : `${JSON.stringify(name)}:`)))
+      const place = before.places.get(value)
+      const start = length
+      add(place ? before.bytes.subarray(...place) : Buffer.from(JSON.stringify(value)))
+      if (typeof value === 'object') now.places.set(value, [start, length])
+    }
+    add(Buffer.from(isList ? (length > 0 ? ']' : '[]') : length > 0 ? '}' : '{}'))
+    now.bytes = Buffer.concat(pieces, length)
+    before = now
+    return now.bytes
+  }
+}
+
 /** @returns undefined for what is not understood here, such as what is no JSON */
 function parsePieces(bytes: Buffer, before: Pieces, now: Pieces): unknown {
-  const first = afterSpace(bytes, 0)
+  const hasMark = bytes.length > 2 && bytes.compare(mark, 0, 3, 0, 3) === 0
+  const first = afterSpace(bytes, hasMark ? 3 : 0)
   const isList = bytes[first] === openList
   if (!isList && bytes[first] !== openObject) return undefined
   const [list, object]: [unknown[], Record<string, unknown>] = [[], {}]

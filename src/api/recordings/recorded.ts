@@ -16,9 +16,15 @@ export interface RecordingSource {
   /** Oldest first. */
   readonly lines: readonly Recorded[]
   /** The unpacked body of a line. @throws BrokenRecording */
-  read(line: Recorded): Buffer | Promise<Buffer>
+  read(line: Recorded): Buffer | Promise<Buffer | WrittenBody>
   /** Where a line is to be found, for messages. */
   placeOf(line: Recorded): string
+}
+
+/** A body that was put together of others, and what it was written from. */
+export interface WrittenBody {
+  readonly bytes: Buffer
+  readonly parsed: unknown
 }
 
 /** Recorded responses, which stand in for the API. */
@@ -71,7 +77,7 @@ export function recordedResponses(source: RecordingSource): RecordedResponses {
     else series.set(name, [line])
   }
   const parserOf = parsersOfLong()
-  const newest = (name: string, at: number) => series.get(name)?.findLast((line) => line.at <= at)
+  const newest = (name: string, at: number) => lastUntil(series.get(name) ?? [], at)
 
   async function replay(request: ApiRequest, { at, read, standIns }: AsOf, record: Recorder) {
     const name = nameOfRequest(request)
@@ -112,6 +118,17 @@ export function recordedResponses(source: RecordingSource): RecordedResponses {
       return createClient({ transport: offline((request, record) => replay(request, asOf, record)) })
     },
   }
+}
+
+/** The last of some lines, oldest first, that was recorded at or before an instant. */
+function lastUntil(lines: readonly Recorded[], at: number): Recorded | undefined {
+  let [from, to] = [0, lines.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((lines[middle]?.at ?? 0) <= at) from = middle + 1
+    else to = middle
+  }
+  return lines[from - 1]
 }
 
 /** Headers that say another instant than a recording by more than this are not of it, ms. */
@@ -175,12 +192,14 @@ async function outcomeOf(
   parse: (bytes: Buffer) => unknown,
 ): Promise<Outcome> {
   const { at, status, headers } = recorded
-  const unpacked = await read(recorded)
-  if (!isUtf8(unpacked)) throw new BrokenRecording(`${placeOf(recorded)} holds bytes that are not UTF-8`)
+  const body = await read(recorded)
+  const unpacked = Buffer.isBuffer(body) ? body : body.bytes
+  if (body === unpacked && !isUtf8(unpacked))
+    throw new BrokenRecording(`${placeOf(recorded)} holds bytes that are not UTF-8`)
   const lowerCase = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   const bytes = unpacked.length
   try {
-    const parsed = parse(unpacked)
+    const parsed = Buffer.isBuffer(body) ? parse(body) : body.parsed
     const wire = { bytes: unpacked, isGzip: false }
     return { ...emptyOutcome(at), status, headers: lowerCase, body: parsed, bytes, wire }
   } catch {

@@ -13,7 +13,8 @@ import {
   isShallow,
   openBlobs,
 } from '../../api/recordings/git-history.ts'
-import { BrokenRecording, type RecordingSource } from '../../api/recordings/recorded.ts'
+import { versionParser, versionWriter } from '../../api/recordings/json-versions.ts'
+import { BrokenRecording, type RecordingSource, type WrittenBody } from '../../api/recordings/recorded.ts'
 import { isUuid } from '../../api/schemas/form/limits.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
@@ -84,7 +85,7 @@ export async function openGitSource(
     }
     const { responses, lines, broken, known } = opened
     const placeOf = ({ line }: Recorded) => placeText(responses[line]?.changed)
-    const bodies = new Map<string, Body>()
+    const memories = new Map<Resource | Worklist, Memory>()
     return {
       lines: lines.sort((a, b) => a.at - b.at),
       skipped,
@@ -92,7 +93,7 @@ export async function openGitSource(
       known,
       bytes: await bytesOf(repository, responses),
       placeOf,
-      read: async (line) => await bodyOf(responses[line.line], line, { blobs, bodies, placeOf }),
+      read: async (line) => await bodyOf(responses[line.line], line, { blobs, memories, placeOf }),
       close: blobs.close,
     }
   } catch (error) {
@@ -153,15 +154,16 @@ interface GitResponse extends JoinedResponse {
   readonly field?: string | undefined
 }
 
-/** The parsed content of a file, as long as no other version of the file is read. */
-interface Body {
-  readonly blob: string
-  readonly parsed: unknown
+/** What is kept of the files of a resource from one of its responses to the next: most of both is the same. */
+interface Memory {
+  /** By path: the parsed content, and what parses the next version of it. */
+  readonly files: Map<string, { blob: string; parsed: unknown; readonly parse: (bytes: Buffer) => unknown }>
+  readonly write: (document: object) => Buffer
 }
 
 interface Reading {
   readonly blobs: GitBlobs
-  readonly bodies: Map<string, Body>
+  readonly memories: Map<Resource | Worklist, Memory>
   readonly placeOf: (line: Recorded) => string
 }
 
@@ -169,27 +171,33 @@ interface Reading {
 async function bodyOf(
   response: GitResponse | undefined,
   line: Recorded,
-  { blobs, bodies, placeOf }: Reading,
-): Promise<Buffer> {
-  const tooLong = () => new BrokenRecording(`${placeOf(line)} is missing or larger than 64 MB`)
+  { blobs, memories, placeOf }: Reading,
+): Promise<Buffer | WrittenBody> {
+  const read = async (blob: string) => {
+    const bytes = await blobs.read(blob, MAX_BODY_BYTES)
+    if (bytes === null) throw new BrokenRecording(`${placeOf(line)} is missing or larger than 64 MB`)
+    return bytes
+  }
   const { parts = [], resource, field } = response ?? {}
-  if (parts.length < 2 && field === undefined) {
-    const body = await blobs.read(parts[0]?.blob ?? line.body, MAX_BODY_BYTES)
-    if (body === null) throw tooLong()
-    return body
-  }
+  if (resource === undefined || (parts.length < 2 && field === undefined))
+    return await read(parts[0]?.blob ?? line.body)
+  const { files, write } = memories.get(resource) ?? { files: new Map(), write: versionWriter() }
+  memories.set(resource, { files, write })
+  for (const path of files.keys()) if (!parts.some((part) => part.path === path)) files.delete(path)
   const parsed: unknown[] = []
-  for (const path of bodies.keys()) if (!parts.some((part) => part.path === path)) bodies.delete(path)
   for (const { path, blob } of parts) {
-    const before = bodies.get(path)
-    const bytes = before?.blob === blob ? undefined : await blobs.read(blob, MAX_BODY_BYTES)
-    if (bytes === null) throw tooLong()
-    if (bytes) bodies.set(path, { blob, parsed: parseJsonBytes(bytes) })
-    parsed.push(bodies.get(path)?.parsed)
+    const file = files.get(path) ?? { blob: '', parsed: undefined, parse: versionParser() }
+    if (file.blob !== blob) Object.assign(file, { parsed: file.parse(await read(blob)), blob })
+    files.set(path, file)
+    parsed.push(file.parsed)
   }
-  const body =
-    field === undefined ? resource?.file?.join?.(parsed) : fieldsOf(parsed[0]).find(([name]) => name === field)?.[1]
-  return Buffer.from(JSON.stringify(body))
+  if (field !== undefined) {
+    const [, body] = fieldsOf(parsed[0]).find(([name]) => name === field) ?? []
+    return Buffer.from(JSON.stringify(body))
+  }
+  const joined = resource.file?.join?.(parsed)
+  if (!joined) throw new BrokenRecording(`${placeOf(line)} makes no response with other files`)
+  return { bytes: write(joined), parsed: joined }
 }
 
 /** How many bytes are read for some responses. */

@@ -111,7 +111,7 @@ interface FileForm {
   /** The kinds of its records: each whole response has most of them. */
   readonly kinds?: { readonly field: string; readonly members: readonly string[] }
   /** One body with the records of several, of which a later one counts more. Absent: they make none. */
-  join?(bodies: readonly unknown[]): unknown
+  join?(bodies: readonly unknown[]): object
   /**
    * Of a resource whose response takes several requests: to which of them a body responds, and with which of its fields; without a
    * field, the whole body does. None for what is no response.

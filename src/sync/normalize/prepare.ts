@@ -1,3 +1,4 @@
+import type { CountedRecords } from '../../api/schemas/form/presence.ts'
 import { type Misfit, misfitOf } from '../../api/schemas/form/record.ts'
 import { RecordError } from '../../base/errors.ts'
 import type { IgnoredInstant, ResponseContext } from '../declare/ignored.ts'
@@ -107,7 +108,10 @@ export function prepare(
   const all = Array.from(entities.values(), ({ entity }) => entity)
   const unique = withoutTwins(resource, all, quarantined)
   const watched = resource.sent
-    ? { presence: countFields(resource, records, { entities: all, quarantined }), examples: spread(records) }
+    ? {
+        presence: countFields(resource, records, { entities: all, quarantined }, known?.counted),
+        examples: spread(records),
+      }
     : {}
   return {
     came: records.length,
@@ -125,8 +129,10 @@ function countFields(
   { sent, bodyOf }: ResourceBase,
   records: readonly unknown[],
   { entities, quarantined }: Pick<Preparation, 'entities' | 'quarantined'>,
+  counted: CountedRecords | undefined,
 ): FieldCount[] {
-  const counts = sent?.count(records.map((record) => bodyOf?.(record) ?? record)) ?? new Map()
+  const bodies = bodyOf ? records.map((record) => bodyOf(record) ?? record) : records
+  const counts = sent?.count(bodies, counted) ?? new Map()
   const odd = new Map<string, number>()
   for (const { anywhere, type } of [
     ...entities.flatMap((one) => one.odd),

@@ -1,4 +1,5 @@
 import { dequal as isEqual } from 'dequal/lite'
+import type { CountedRecords } from '../../api/schemas/form/presence.ts'
 import type { ResourceBase } from '../declare/resource.ts'
 import type { Prepared } from './prepare-entity.ts'
 
@@ -33,6 +34,7 @@ export interface Repetition {
  */
 export class PreparedBefore {
   readonly #responses = new Map<string, Remembered>()
+  readonly #counted = new Map<string, CountedRecords>()
 
   /** Begins with a response. Undefined where what is made of a record depends on the response, too. */
   begin({ name, normalize }: ResourceBase) {
@@ -46,8 +48,11 @@ export class PreparedBefore {
         now.loaded = loaded
       },
     }
+    const counted = this.#counted.get(name) ?? { ofRecord: new WeakMap(), alike: new Map() }
+    this.#counted.set(name, counted)
     return {
       repetition,
+      counted,
       /** What was made of the same record; undefined where it is another one, or not all of it could be stored. */
       find(key: string, record: unknown): Prepared | undefined {
         const known = before?.records.get(key)

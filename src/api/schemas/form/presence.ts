@@ -18,10 +18,23 @@ interface Count {
 
 type Counter = (value: unknown, counts: Map<string, Count>) => void
 
+/** What single records were counted as: in the next version of a list nearly all are the same objects. */
+export interface CountedRecords {
+  readonly ofRecord: WeakMap<object, FieldPresence>
+  /** Most records have the same fields as others. */
+  readonly alike: Map<string, FieldPresence>
+}
+
+/** So many kinds of records are kept. */
+const MOST_ALIKE = 5000
+
 /** The named fields of a schema at any depth: which of them records have, and what they may hold. */
 export interface SentFields {
-  /** Counts which fields records have. What a restriction of the record may hide is not counted. */
-  readonly count: (records: Iterable<unknown>) => FieldPresence
+  /**
+   * Counts which fields records have. What a restriction of the record may hide is not counted.
+   * @param counted where it is kept what each of the records was counted as
+   */
+  readonly count: (records: Iterable<unknown>, counted?: CountedRecords) => FieldPresence
   /** Whether a field is a list: one that is left out may be empty. */
   readonly isList: (path: string) => boolean
   /** Values that a field may have, different from each other; none where its schema does not say. */
@@ -32,10 +45,12 @@ export interface SentFields {
 export function sentFields(schema: z.core.$ZodType): SentFields {
   let counter: Counter | undefined
   return {
-    count: (records) => {
+    count: (records, counted) => {
       counter ??= counterOf(schema, '')
       const counts = new Map<string, Count>()
-      for (const record of records) counter?.(record, counts)
+      if (counter === undefined) return counts
+      if (counted) countKinds(records, counter, { counts, counted })
+      else for (const record of records) counter(record, counts)
       return counts
     },
     isList: (path) => {
@@ -47,6 +62,35 @@ export function sentFields(schema: z.core.$ZodType): SentFields {
       return field ? [0, 1, 2, 3].map((variant) => exampleOf(field, variant, path)) : []
     },
   }
+}
+
+/** Counts records of which most were counted before: how many there are of each kind, then the fields of each kind. */
+function countKinds(
+  records: Iterable<unknown>,
+  counter: Counter,
+  { counts, counted: { ofRecord, alike } }: { readonly counts: Map<string, Count>; readonly counted: CountedRecords },
+): void {
+  const kinds = new Map<FieldPresence, number>()
+  for (const record of records) {
+    if (typeof record !== 'object' || record === null) continue
+    let kind = ofRecord.get(record)
+    if (!kind) {
+      const own = new Map<string, Count>()
+      counter(record, own)
+      const name = JSON.stringify([...own].map(([path, { had, of }]) => [path, had, of]))
+      kind = alike.get(name) ?? own
+      if (alike.size < MOST_ALIKE) alike.set(name, kind)
+      ofRecord.set(record, kind)
+    }
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+  }
+  for (const [kind, times] of kinds)
+    for (const [path, { had, of }] of kind) {
+      const sum = counts.get(path) ?? { had: 0, of: 0 }
+      counts.set(path, sum)
+      sum.had += times * had
+      sum.of += times * of
+    }
 }
 
 function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {

@@ -12,6 +12,7 @@ import { type Source as ImportSource, saveSource, sourceOf } from '../../../sync
 import { type Context, withDatabase, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
+import { durationText } from '../../output/units.ts'
 import {
   type BackfillFromFlags,
   type GitArchive,
@@ -83,8 +84,16 @@ function archiveSource({ name, folder }: GitArchive): ImportSource {
   return sourceOf('git', repositoryUrl(name) === undefined ? resolve(folder) : name)
 }
 
+/** So many responses say how long the others take. */
+const PACE_OF = 20
+
+/** How long all take at the pace of the first. */
+function paceText(ms: number, of: number): string {
+  return `at the pace of the first ${PACE_OF} responses: about ${durationText((ms / PACE_OF) * of * 1e-3)} in all\n`
+}
+
 async function load(
-  { app, signal, progress }: Context,
+  { app, signal, progress, flags, out }: Context,
   db: Database,
   { recorded, from }: { readonly recorded: RecordedResponses; readonly from: ImportSource },
   resources: readonly (Resource | Worklist)[],
@@ -101,10 +110,15 @@ async function load(
   }
   const loading = { ...engine, sourceId: from.sourceId, log: quieter }
   await saveSource(db, from, engine)
+  const began = app.clock.now()
+  const isSaid = !flags.json && !flags.quiet
   return await loadRecorded(recorded, loading, {
     resources,
     signal,
-    onProgress: (records, count) => progress.seen('recordings', { records, count }, 'responses'),
+    onProgress: (records, count) => {
+      progress.seen('recordings', { records, count }, 'responses')
+      if (isSaid && records === PACE_OF && count > 2 * PACE_OF) out.write(paceText(app.clock.now() - began, count))
+    },
   })
 }
 

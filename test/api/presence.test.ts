@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { type CountedRecords, sentFields } from '../../src/api/schemas/form/presence.ts'
+import { seededRandom } from '../../src/base/clock.ts'
+
+const part = z.object({ x: z.number().optional(), y: z.number().optional() })
+const schema = z.object({
+  name: z.string(),
+  level: z.number().nullable(),
+  parts: z.array(part),
+  by: z.record(z.string(), part),
+})
+
+test('records of which most were counted before have the same counts, in the same order', () => {
+  const random = seededRandom(1)
+  const maybe = <Value>(value: Value) => (random() < 0.7 ? value : undefined)
+  const piece = () => JSON.parse(JSON.stringify({ x: maybe(1), y: maybe(null) }))
+  const record = () =>
+    JSON.parse(
+      JSON.stringify({
+        name: maybe('a'),
+        level: maybe(null),
+        parts: maybe([piece(), piece()]),
+        by: maybe({ a: piece() }),
+      }),
+    )
+  const counted: CountedRecords = { ofRecord: new WeakMap(), alike: new Map() }
+  const sent = sentFields(schema)
+  let records: unknown[] = Array.from({ length: 200 }, record)
+  for (let nth = 0; nth < 20; nth++) {
+    records = [...records.slice(nth % 5), record(), 'no record', null]
+    expect([...sent.count(records, counted)]).toEqual([...sent.count(records)])
+  }
+  expect(counted.alike.size).toBeLessThan(200)
+})
