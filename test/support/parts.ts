@@ -58,6 +58,7 @@ export const slow: readonly string[] = [
   'db/shared-folder.test.ts',
   'deploy/compose.test.ts',
   'deploy/release.test.ts',
+  'deploy/scheduled.test.ts',
   'docs/first-day.test.ts',
   'end-to-end/faults/command.test.ts',
   'end-to-end/faults/each.test.ts',
