@@ -7,6 +7,7 @@ import { territories } from '../../src/resources/territories/index.ts'
 import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { place } from '../support/guild-answers.ts'
 import { temporaryFolder, testDatabase } from '../support/postgres.ts'
+import { wrongRows } from '../support/verified.ts'
 import { instantOf, openWorld, type World } from '../support/world.ts'
 
 let [ours, theirs]: World[] = []
@@ -42,6 +43,7 @@ async function merged() {
   await theirs.clock.advanceTo(instantOf('13:00'))
   await exportLake(theirs.db, folder, { ...given, program: 'test', people: true, keepMs: 0 })
   const done = await importLake(ours.db, openPlace(folder), { ...given, maxBytes: 1e9 })
+  expect(await wrongRows(ours.db)).toEqual([])
   return {
     versions: await ours.rows(
       `select valid_from, valid_until, treasury from game.territory where territory = 'Ragni' order by 1`,

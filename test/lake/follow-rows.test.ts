@@ -16,6 +16,7 @@ import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild
 import { linesOf } from '../support/lake-folder.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { temporaryFolder } from '../support/postgres.ts'
+import { wrongRows } from '../support/verified.ts'
 import { headersOf, instantOf, type World, worldOf } from '../support/world.ts'
 
 const material = (name: string, level: number) => ({
@@ -64,6 +65,7 @@ describe('what this database observed itself, when a lake is imported again', ()
       ...options,
     })
     expect(done.refused).toEqual([])
+    expect(await wrongRows(follower.db)).toEqual([])
   }
 
   /** What is written meanwhile is to stay. */
@@ -169,7 +171,9 @@ describe('what this database observed itself, when a lake is imported again', ()
     await follow()
     expect(await lost()).toEqual([])
     await loseSome()
-    await theirs.db.query(`update game.item set level = 9, hash = sha256('9') where valid_from = '2026-06-01T08:20Z'`)
+    await theirs.db.query(
+      `update game.item set level = 9, document = document || '{"lore": "9"}', hash = sha256('9') where valid_from = '2026-06-01T08:20Z'`,
+    )
     await follow()
     expect(await lost()).toEqual([])
     expect((await levels()).filter(([, at]) => String(at) > '08:15' && String(at) < '08:35')).toEqual([
@@ -220,7 +224,9 @@ describe('what this database observed itself, when a lake is imported again', ()
     await follow()
     expect((await levels()).at(-1)).toEqual([1, '09:00', 'infinity'])
     await theirs.db.query(`delete from game.item where internal_name = 'Ash'`)
-    await theirs.db.query(`update game.item set level = 3, hash = sha256('3') where internal_name = 'Fir'`)
+    await theirs.db.query(
+      `update game.item set level = 3, document = document || '{"lore": "3"}', hash = sha256('3') where internal_name = 'Fir'`,
+    )
     await follow()
     expect(await levels()).toEqual([[1, '07:50', 'infinity']])
   })
@@ -289,7 +295,9 @@ describe('what this database observed itself, when a lake is imported again', ()
     await compact('09:00')
     await loseSome()
     await theirs.db.query(`delete from game.guild_sample where observed_at = '2026-06-01T07:35Z'`)
-    await theirs.db.query(`update game.item set level = 9, hash = sha256('9') where valid_from = '2026-06-01T08:20Z'`)
+    await theirs.db.query(
+      `update game.item set level = 9, document = document || '{"lore": "9"}', hash = sha256('9') where valid_from = '2026-06-01T08:20Z'`,
+    )
     await follow()
     expect(await lost()).toEqual([])
     expect(await ownLevels()).toEqual(before)
@@ -302,7 +310,9 @@ describe('what this database observed itself, when a lake is imported again', ()
     await staying(() => follower.sync(items, some(2).slice(1), '08:33', { absences: 1 }))
     await observeOwn('08:36', 3)
     await loseSome()
-    await theirs.db.query(`update game.item set level = 9, hash = sha256('9') where valid_from = '2026-06-01T08:20Z'`)
+    await theirs.db.query(
+      `update game.item set level = 9, document = document || '{"lore": "9"}', hash = sha256('9') where valid_from = '2026-06-01T08:20Z'`,
+    )
     await follow()
     expect(await lost()).toEqual([])
     expect((await levels()).slice(-4)).toEqual([

@@ -9,6 +9,7 @@ import { importLake } from '../../src/lake/import/import.ts'
 import { openPlace } from '../../src/lake/read/place.ts'
 import { afterwards } from './afterwards.ts'
 import { temporaryFolder } from './postgres.ts'
+import { wrongRows } from './verified.ts'
 import type { World } from './world.ts'
 
 /** A web server for files, without listing. */
@@ -37,7 +38,7 @@ export async function linesOf(db: Database, table: string): Promise<string[]> {
   return rows.map(({ line }) => line)
 }
 
-/** Exports a database, with people, and imports that into another one, each at the time of its clock. */
+/** Exports a database, with people, and imports that into another one, which is verified then, each at the time of its clock. */
 export function lakeBetween(from: World, to: World) {
   const folder = temporaryFolder().then((parent) => join(parent, 'lake'))
   const onProgress = () => {}
@@ -49,6 +50,8 @@ export function lakeBetween(from: World, to: World) {
     imported: async () => {
       const done = await importLake(to.db, openPlace(await folder), { clock: to.clock, maxBytes: 1e9, onProgress })
       if (done.refused.length > 0) throw new Error(`refused: ${JSON.stringify(done.refused)}`)
+      const wrong = await wrongRows(to.db)
+      if (wrong.length > 0) throw new Error(`verify finds: ${JSON.stringify(wrong)}`)
       return done
     },
   }

@@ -6,6 +6,7 @@ import { sqlState } from '../../db/sql-errors.ts'
 import { resources } from '../../resources/index.ts'
 import { isWorklist, type Resource, type Worklist } from '../../sync/declare/resource.ts'
 import type { WrittenTable } from '../../sync/declare/written-tables.ts'
+import { forgetOrphanClaims } from '../../sync/evidence/orphan-claims.ts'
 import { stagedName } from '../../sync/refold/refold.ts'
 import { compareNextWithTables } from '../../sync/respond/missing-keys.ts'
 import { withoutSyncsOf } from '../../sync/run/without-syncs.ts'
@@ -201,7 +202,11 @@ async function merge(
   const keys = keysOf(of, whole)
   await createBlind(sql, [of], { keys, sourceId: follows ? sourceId : undefined })
   if (of.kind === 'versions') {
-    const merged = await mergeVersions(sql, resourceNamed(of.resource), of, { sourceId, follows })
+    const resource = resourceNamed(of.resource)
+    const merged = await mergeVersions(sql, resource, of, { sourceId, follows })
+    // Until then claims say of which keys what the lake says goes on.
+    const isLast = work.plan.steps.findLast((step) => isVersionsOf(step, of.resource))?.of === of
+    if (isLast) await forgetOrphanClaims(sql, resource)
     await compareNext(sql, of.resource)
     return new Map([[of.table, merged]])
   }
@@ -223,6 +228,9 @@ function keysOf(of: WrittenTable, whole: string | undefined): string | undefined
     : `${staged} union select own.${key}::text from ${of.table} own
          join lake_span span on span.resource = '${of.resource}' and own.${of.time} between span.began and span.ended where ${whole}`
 }
+
+const isVersionsOf = ({ of }: Step, resource: string) =>
+  of !== 'ledger' && of.kind === 'versions' && of.resource === resource
 
 /** @throws FatalError when there is none */
 function resourceNamed(name: string): Resource | Worklist {
