@@ -43,7 +43,11 @@ async function live(world: World): Promise<void> {
   const range = (raw: number) => ({ min: Math.round(raw * 0.3), raw, max: Math.round(raw * 1.3) })
   await world.sync(items, [bow(range(10)), rope, ring('a')], '10:00')
   await world.sync(items, [bow(range(20), { averageDps: 300 }), rope, ring('a')], '11:00')
-  await world.sync(items, [bow(range(20), { averageDps: 300, lore: 'Another.' }), rope, ring('b')], '20:00')
+  await world.sync(
+    items,
+    [bow(range(20), { averageDps: 300, lore: 'Another.' }), rope, ring('b'), item('Late')],
+    '20:00',
+  )
   await world.sync(
     recipes,
     [{ internalName: 'Bow-1-3', type: 'bow', skill: 'woodworking', materials: [{ item: 'Rope', amount: 2 }] }],
@@ -115,6 +119,11 @@ describe.each(kindsOfPart)('the page of an item on the %s database', (kind) => {
     expect(textsOf(page, '.item .parts li')).toEqual([`Bow ${evil}`, 'Hat'])
   })
 
+  test('says of an item that only appeared when it did, and of one that changed how often', async () => {
+    expect(textsOf(await pageOf('/items/Late'), 'h1')).toEqual(['Late appeared on 1 Jun, 20:00'])
+    expect(textsOf(await pageOf(path), 'h1')).toEqual([`Bow ${evil} changed 2 times, last on 1 Jun, 20:00`])
+  })
+
   test('has where an ingredient drops, and the recipes that need it', async () => {
     const page = await pageOf('/items/Rope')
     expect(rowsOf(page, 'card')).toEqual([
@@ -178,8 +187,11 @@ describe.each(kindsOfPart)('the page of an item on the %s database', (kind) => {
   test('has a patch named after the article nearest to it, and its technical changes folded', async () => {
     const page = await pageOf('/patches/2')
     expect(page.querySelector('h1')?.textContent).toBe(`Patch 2: News ${evil}`)
-    expect(page.querySelector('#patch h3')?.textContent).toBe('1 item changed, 0 added, 0 removed')
-    expect(rowsOf(page, 'patch')).toEqual([['Items', 'bow', '1']])
+    expect(page.querySelector('#patch h3')?.textContent).toBe('1 item changed, 1 added, 0 removed')
+    expect(rowsOf(page, 'patch')).toEqual([
+      ['Items', 'bow', '', '1'],
+      ['Items', 'material', '1', ''],
+    ])
     expect(page.querySelector('#technical-values > details:not([open]) summary')?.textContent).toBe('The numbers (1)')
     expect(rowsOf(page, 'technical-values')).toEqual([['items', 'Ring', 'icon · value', 'a', 'b', '']])
     const other = await pageOf('/patches/1')

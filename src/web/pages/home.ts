@@ -196,7 +196,11 @@ async function patchParts({ sql, now }: Visit): Promise<{ readonly number: Shown
         said: '',
         label: `${size(last) === 1 ? 'change' : 'changes'} of the last patch, ${moment(last.startedAt)}`,
       },
-      ...{ bars: patches.map(size).reverse(), barsLabel: 'Changes of each of the last patches' },
+      // One says nothing beside its number.
+      ...{
+        bars: patches.length > 1 ? patches.map(size).reverse() : [],
+        barsLabel: 'Changes of each of the last patches',
+      },
     },
     card: cardOf(
       'patch',

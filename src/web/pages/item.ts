@@ -184,8 +184,10 @@ function nowText(name: string, { versions, revisions }: ItemFacts): string {
   return `${name} ${versions[0]?.until === null ? changedText(revisions) : 'is no longer in the game'}`
 }
 
-function changedText([latest, ...earlier]: readonly Revision[]): string {
-  if (!latest) return 'has not changed since the history began'
+function changedText(revisions: readonly Revision[]): string {
+  const [latest, ...earlier] = revisions.filter(({ kind }) => kind !== 'appeared')
+  const [come] = revisions
+  if (!latest) return come ? `appeared on ${moment(come.at)}` : 'has not changed since the history began'
   return earlier.length === 0
     ? `changed once, on ${moment(latest.at)}`
     : `changed ${earlier.length + 1} times, last on ${moment(latest.at)}`

@@ -73,7 +73,7 @@ async function readHidden({ sql }: Visit, player: string): Promise<string[]> {
 async function hiddenText(visit: Visit, player: string): Promise<string> {
   const hidden = await readHidden(visit, player)
   if (hidden.length === 0) return 'As far as the public API shows it; ? is unknown.'
-  return `Hides ${hidden.join(', ')}: what is hidden is unknown, not zero.`
+  return `Hides ${hidden.map(apiWords).join(', ')}: what is hidden is unknown, not zero.`
 }
 
 async function playtimeFigure(visit: Visit, player: string, period: Frame): Promise<Figure> {
@@ -101,6 +101,7 @@ async function playtimeFigure(visit: Visit, player: string, period: Frame): Prom
     lead: 'At least what responses show, at most what the bounds of the sessions allow. Coverage: the share of the day that was watched.',
     legend: legendLine([
       { fill: 'var(--g4)', label: 'listed online' },
+      { fill: 'var(--g4)', opacity: 0.4, label: 'perhaps online' },
       { fill: 'url(#unknown)', label: 'not watched, or hidden' },
     ]),
     picture: await stripOf(visit, player, { from, to }),
