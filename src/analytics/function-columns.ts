@@ -85,6 +85,9 @@ const meanings: Readonly<Record<string, string>> = {
   joined: 'How many joined.',
   still_after_30d: 'How many of them were there 30 days later; NULL when it is too soon.',
   still_after_90d: 'How many of them were there 90 days later; NULL when it is too soon.',
+  unknown_after_30d:
+    'Of how many of them it is not known whether they were there 30 days later: it is too soon, or no response came around then.',
+  unknown_after_90d: 'The same, 90 days later.',
 
   world: 'Name of the world.',
   online_avg: 'Players, the average over the time that was watched.',

@@ -405,7 +405,9 @@ interface MemberRetentionColumns {
   readonly still_after_30d: number
   /** How many of them were there 90 days later; NULL when it is too soon. */
   readonly still_after_90d: number
+  /** Of how many of them it is not known whether they were there 30 days later: it is too soon, or no response came around then. */
   readonly unknown_after_30d: number
+  /** The same, 90 days later. */
   readonly unknown_after_90d: number
 }
 export type MemberRetentionArguments = Given<Arguments, 'guild', 'from_time' | 'to_time', MemberRetentionColumns>
