@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import process, { argv, exit, stdout } from 'node:process'
 import { build, transform } from 'esbuild'
 import { isBuilt } from './build/is-built.mjs'
@@ -72,7 +72,7 @@ const program = await build({
   plugins: [parts],
 })
 // Only modules can be split, and only of CommonJS can Node 20 keep what it compiled.
-const files = await Promise.all(program.outputFiles.map(inCommonJs))
+const files = await Promise.all(withoutEmpty(program.outputFiles).map(inCommonJs))
 const second = await readFile(join(root, 'node_modules/undici/lib/llhttp/llhttp-wasm.js'), 'utf8')
 files.push({ path: join(folder, 'llhttp-wasm.cjs'), text: inAscii(second) })
 const edition = createHash('sha256')
@@ -100,10 +100,21 @@ await makeTemplate(kept)
 // Beside them may lie what another build is making.
 for (const name of ['cluster.tar.br', 'cluster.json']) await cp(join(kept, name), join(root, 'dist/cluster', name))
 
+/** The bundler splits off parts without code, which others load. */
+function withoutEmpty(parts) {
+  const empty = parts.filter(({ text }) => text.trim() === '').map(({ path }) => basename(path))
+  return parts
+    .filter(({ path }) => !empty.includes(basename(path)))
+    .map(({ path, text }) => ({
+      path,
+      text: empty.reduce((rest, name) => rest.replaceAll(`import"./${name}";`, ''), text),
+    }))
+}
+
 async function inCommonJs({ path, text }) {
   const { code } = await transform(text, {
     format: 'cjs',
-    platform: 'node',
+    platform: 'neutral',
     target: 'node20',
     supported: { 'dynamic-import': false },
     define: { 'import.meta.url': 'ownUrl' },

@@ -95,10 +95,13 @@ describe('the list of players online', () => {
     ])
   })
 
-  test.each([[{}], [null], [[]], ['x'], [{ total: '5', players: null }]])(
-    'of %j is empty and counts nothing',
-    (body) => {
-      expect(readOnlineList(body)).toEqual({ total: null, players: [] })
-    },
-  )
+  test.each([
+    [{}, 'undefined', null],
+    [null, 'undefined', null],
+    [[], 'undefined', null],
+    ['x', 'undefined', null],
+    [{ total: '5', players: null }, 'null', 5],
+  ])('of %j has no players, and says that it is no list', (body, misshapen, total) => {
+    expect(readOnlineList(body)).toEqual({ total, misshapen, players: [] })
+  })
 })

@@ -28,7 +28,16 @@ describe('retract', () => {
       source: wrong,
       kind: 'recordings',
       dryRun: true,
-      resources: [{ resource: 'items', responses: 1, tables: [{ table: 'game.item', removed: 1 }] }],
+      resources: [
+        {
+          resource: 'items',
+          responses: 1,
+          tables: [
+            { table: 'game.item', removed: 1 },
+            { table: 'game.field_change', removed: 1 },
+          ],
+        },
+      ],
     })
     expect(await names()).toEqual(['Ash', 'Elm', 'Oak'])
     // Without a terminal nobody can be asked.
