@@ -1,4 +1,4 @@
-import { RecordError } from '../base/errors.ts'
+import { RecordError, RetryableError } from '../base/errors.ts'
 import { type CallOptions, fillRoute, type ReadableResponse, readable } from './call.ts'
 import type { Transport } from './http/transport.ts'
 import { movedTooOften, type ReadableWalk, WalkMoved, type WalkProgress, walkAll, walkPages } from './pages.ts'
@@ -75,7 +75,7 @@ export function listing<Value>(transport: Transport, request: ListingRequest<Val
     try {
       yield* walkPages(pageFetcher({ ...options, walk: true }))
     } catch (error) {
-      throw error instanceof WalkMoved ? movedTooOften(error, 0) : error
+      throw error instanceof WalkMoved ? new RetryableError(movedTooOften(error.message, 0)) : error
     }
   }
 
@@ -98,7 +98,7 @@ export function listing<Value>(transport: Transport, request: ListingRequest<Val
         return
       } catch (error) {
         if (!(error instanceof WalkMoved)) throw error
-        if (restarts >= MAX_RESTARTS) throw movedTooOften(error, restarts)
+        if (restarts >= MAX_RESTARTS) throw new RetryableError(movedTooOften(error.message, restarts))
       }
     }
   }

@@ -1,7 +1,6 @@
-import { RetryableError } from '../base/errors.ts'
 import { BadRequest } from './errors.ts'
 import { type Dates, joinDates } from './http/response-headers.ts'
-import type { Listing } from './read-listing.ts'
+import type { Controller, Listing } from './read-listing.ts'
 import type { ApiResponse } from './response.ts'
 
 /** The argument of `onProgress`, which is called after each page. */
@@ -27,8 +26,8 @@ export interface Walk extends Dates {
   readonly restarts: number
   /** When the last of the pages expires; ms since the epoch, or null when unknown. */
   readonly expiresAt: number | null
-  /** Why the walk ended before its last page: a listing that goes on without records; undefined when it did not. */
-  readonly validationError?: string | undefined
+  /** Why it does not show everything, whatever it counts: a listing that moves all the time, or that has no end. Absent: it stood still. */
+  readonly unsteady?: string
   /** Body bytes as they travelled, abandoned attempts included. */
   readonly bytes: number
 }
@@ -65,15 +64,19 @@ export class WalkMoved extends Error {
 /**
  * Follows the controller from the first page to the last. The first request has no number, because some servers
  * count from 0 and some from 1; the others follow `next`. A 400 means the end was passed.
+ * @param mayMove whether it goes on where the count moves between two pages, as far as the first page counts
  */
 export async function* walkPages<Page extends ApiResponse<Listing>>(
   fetchPage: (page: number | undefined) => Promise<Page>,
+  mayMove = false,
 ): AsyncGenerator<Page, void, void> {
   let response = await fetchPage(undefined)
-  let place = response.body.controller
+  const first = response.body.controller
+  let place = first
   yield response
   for (let fetched = 1; place !== null && place.next !== null; fetched++) {
-    if (place.pages !== null && fetched > place.pages) throw new WalkMoved('more pages than the server counted')
+    const pages = first?.pages ?? place.pages
+    if (pages !== null && fetched > pages) throw new WalkMoved('more pages than the server counted')
     try {
       response = await fetchPage(place.next)
     } catch (error) {
@@ -82,7 +85,7 @@ export async function* walkPages<Page extends ApiResponse<Listing>>(
     }
     const now = response.body.controller
     if (now === null) throw new WalkMoved('a page came without its controller', response)
-    if (now.count !== place.count || now.pages !== place.pages) throw new WalkMoved('count or pages moved', response)
+    if (!mayMove && hasMoved(place, now)) throw new WalkMoved(countMoved, response)
     const before = place.current ?? place.next - 1
     if ((now.current ?? place.next) <= before) throw new WalkMoved(`page did not advance past ${before}`, response)
     if (now.next !== null && now.next <= place.next)
@@ -92,10 +95,16 @@ export async function* walkPages<Page extends ApiResponse<Listing>>(
   }
 }
 
+const countMoved = 'count or pages moved'
+
+function hasMoved(before: Controller, now: Controller): boolean {
+  return now.count !== before.count || now.pages !== before.pages
+}
+
 /**
  * Reads a whole listing and reports whether it is complete. Begins again, at most `maxRestarts` times, when the listing moves
- * under the walk or when the distinct keys differ from the server's count.
- * @throws RetryableError when it still moved after the last restart
+ * under the walk or when the distinct keys differ from the server's count. The last walk is taken as far as it comes: a listing that
+ * moves all the time is read all the same, and nothing follows from what it lacks.
  */
 export async function walkAll<Value>(options: WalkOptions<Value>): Promise<ReadableWalk<Value>> {
   const { fetchPage, keyOf, parse, onProgress, maxRestarts = 3, signal } = options
@@ -107,13 +116,20 @@ export async function walkAll<Value>(options: WalkOptions<Value>): Promise<Reada
   }
 
   for (let restarts = 0; ; restarts++) {
+    const isLast = restarts >= maxRestarts
+    const pages: ApiResponse<Listing>[] = []
+    const records: unknown[] = []
+    const taken = (unsteady?: string) => {
+      const { complete, ...counted } = completeness(pages, records, keyOf)
+      const walk = { records, ...counted, restarts, requests, bytes, ...instants(pages), pages: pages.length }
+      const read = () => records.map(parse)
+      return unsteady === undefined ? { ...walk, complete, read } : { ...walk, complete: false, unsteady, read }
+    }
     try {
-      const pages: ApiResponse<Listing>[] = []
-      const records: unknown[] = []
       const seen = new Set<string>()
-      let [withoutNew, isEndless] = [0, false]
+      let withoutNew = 0
       signal?.throwIfAborted()
-      for await (const page of walkPages(fetchPage)) {
+      for await (const page of walkPages(fetchPage, isLast)) {
         count(page)
         pages.push(page)
         for (const record of page.body.records) records.push(record)
@@ -121,20 +137,20 @@ export async function walkAll<Value>(options: WalkOptions<Value>): Promise<Reada
         const { count: of, pages: last } = page.body.controller ?? { count: null, pages: pages.length }
         onProgress?.({ page: pages.length, pages: last, records: records.length, count: of })
         signal?.throwIfAborted()
-        isEndless = withoutNew >= mostWithoutNew && (page.body.controller?.next ?? null) !== null
+        const isEndless = withoutNew >= mostWithoutNew && (page.body.controller?.next ?? null) !== null
+        if (isEndless && !completeness(pages, records, keyOf).complete)
+          return taken(`${withoutNew} pages in a row brought no new record, and the listing goes on`)
         if (isEndless) break
       }
-      const walk = { records, ...completeness(pages, records, keyOf), restarts, requests, bytes, ...instants(pages) }
-      if (isEndless && !walk.complete) {
-        const validationError = `${withoutNew} pages in a row brought no new record, and the listing goes on`
-        return { ...walk, pages: pages.length, validationError, read: () => records.map(parse) }
-      }
-      if (!walk.complete && walk.count !== null && restarts < maxRestarts) continue
-      return { ...walk, pages: pages.length, read: () => records.map(parse) }
+      const controllers = pages.flatMap(({ body }) => body.controller ?? [])
+      if (controllers.some((one, nth) => hasMoved(controllers[nth - 1] ?? one, one)))
+        return taken(movedTooOften(countMoved, restarts))
+      const walk = taken()
+      if (walk.complete || walk.count === null || isLast) return walk
     } catch (error) {
       if (!(error instanceof WalkMoved)) throw error
       if (error.response) count(error.response)
-      if (restarts >= maxRestarts) throw movedTooOften(error, restarts)
+      if (isLast) return taken(movedTooOften(error.message, restarts))
     }
   }
 }
@@ -160,10 +176,10 @@ function completeness(
   return { count, complete: first?.whole === true || (count !== null && distinctKeys(records, keyOf) === count) }
 }
 
-/** For the caller of a walk that could not be finished. */
-export function movedTooOften({ message }: WalkMoved, restarts: number): RetryableError {
+/** What a listing did that could not be read as it stood. */
+export function movedTooOften(what: string, restarts: number): string {
   const times = `${restarts + 1} ${restarts === 0 ? 'time' : 'times in a row'}`
-  return new RetryableError(`the listing moved during the walk, ${times}: ${message}`, { context: { restarts } })
+  return `the listing moved during the walk, ${times}: ${what}`
 }
 
 function distinctKeys(records: readonly unknown[], keyOf: (record: unknown) => string | null): number {

@@ -18,12 +18,14 @@ export const articles = defineResource({
     const walks = []
     for (const type of articleVocabulary.type) walks.push(await api.articles.all(type, { signal, lane }))
     const incomplete = walks.some(({ complete }) => !complete)
+    const { unsteady } = walks.find((walk) => walk.unsteady !== undefined) ?? {}
     return {
       records: walks.flatMap(({ records }) => records),
       complete: !incomplete,
       ...joinDates(walks),
       pages: walks.reduce((sum, { pages }) => sum + pages, 0),
       restarts: walks.reduce((sum, { restarts }) => sum + restarts, 0),
+      ...(unsteady === undefined ? {} : { unsteady }),
     }
   },
   keyOf: (record) => {

@@ -50,6 +50,8 @@ export interface Extraction extends Instants, Partial<Omit<Dates & Dated, keyof 
   readonly covers?: (key: string) => boolean
   /** How often a walk over pages began again because the listing moved under it. */
   readonly restarts?: number
+  /** Why the last of these walks, which is taken, does not show everything. Absent: the listing stood still. */
+  readonly unsteady?: string
   /** Its own count agrees with what it lists: then it is plausible, however short it is. Default: it has none to agree with. */
   readonly agrees?: boolean
   /**

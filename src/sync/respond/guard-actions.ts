@@ -1,4 +1,3 @@
-import { RetryableError } from '../../base/errors.ts'
 import type { IgnoredInstant } from '../declare/ignored.ts'
 import type { Extraction } from '../declare/resource.ts'
 import { isBurst, type Policy, ZEROS_AT_ONCE } from '../evidence/policies.ts'
@@ -148,7 +147,13 @@ export function zeroActions(falls: readonly Fall[], zeroShare: number): GuardAct
  * @param records different ones that came
  */
 export function walkActions(
-  { complete, lacks, count = null, restarts = 0 }: Pick<Extraction, 'complete' | 'lacks' | 'count' | 'restarts'>,
+  {
+    complete,
+    lacks,
+    unsteady,
+    count = null,
+    restarts = 0,
+  }: Pick<Extraction, 'complete' | 'lacks' | 'unsteady' | 'count' | 'restarts'>,
   records: number,
 ): GuardAction[] {
   // Another guard has nothing to do with what was not recorded.
@@ -158,14 +163,8 @@ export function walkActions(
   if (complete)
     return [{ guard: 'walk', action: 'accepted', reason: `the listing changed while it was read; ${again}` }]
   const counts = count === null ? 'an unknown number of' : count
-  const seen = `${counted(records, 'different records')} came where the API counts ${counts}${again && `, ${again}`}`
+  const seen = `${counted(records, 'different records')} came where the API counts ${counts}${again && `, ${again}`}${unsteady ? `: ${unsteady}` : ''}`
   return [{ guard: 'walk', action: 'ignored', reason: `${seen}; what is missing is not counted as missing` }]
-}
-
-/** The same where the walk was given up: an error that says how often it began again. */
-export function movedActions(error: unknown): GuardAction[] {
-  if (!(error instanceof RetryableError) || typeof error.context.restarts !== 'number') return []
-  return [{ guard: 'walk', action: 'rejected', reason: `${error.message}; nothing was taken` }]
 }
 
 function counted(count: number, plural: string): string {

@@ -132,5 +132,6 @@ function partialReason({ extraction, preparation, unsent }: IncomingResponse): s
   if (length > 0) return `${length} records could not be understood; see sync.quarantine`
   if (extraction.lacks !== undefined) return `${extraction.lacks} (${preparation.came} records came)`
   if (extraction.complete) return null
+  if (extraction.unsteady !== undefined) return `${extraction.unsteady} (${preparation.came} records came)`
   return `the walk saw another number of records than the API counts (${preparation.came} came)`
 }

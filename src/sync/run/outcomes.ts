@@ -7,13 +7,7 @@ import { isAccepted, lastAccepted, noCounts, statusOfError } from '../ledger/led
 import { namesInResponses } from '../outbox/notifications.ts'
 import { lastOfKey } from '../respond/checked-keys.ts'
 import { dateAfter } from '../respond/clocks.ts'
-import {
-  type GuardAction,
-  type LastReasons,
-  missingAction,
-  movedActions,
-  newActions,
-} from '../respond/guard-actions.ts'
+import { type GuardAction, type LastReasons, missingAction, newActions } from '../respond/guard-actions.ts'
 import { type LoadResult, loadResponse } from '../respond/load-response.ts'
 import type { Outcome } from '../respond/record-outcome.ts'
 import { reshaped } from '../respond/shape-changes.ts'
@@ -198,7 +192,7 @@ export function failureOutcome(context: IngestContext, client: RecordingClient, 
     reason: message,
     at,
     observedAt: null,
-    guarded: movedActions(error),
+    guarded: [],
     novelties: reshaped(error, context.key),
     archive: { exchanges: successfulExchanges(client), status: 'failed', personal: context.resource.personal },
     ...(context.key === undefined ? { run: { ...runRow(context, client, at), status, error: message } } : {}),
