@@ -41,7 +41,7 @@ export const territoryHold = analytics
     observedAt: timestamp('observed_at', { withTimezone: true }),
     /** The last response that showed the hold. What was between it and held_until is not known where that is long. */
     confirmedUntil: timestamp('confirmed_until', { withTimezone: true }),
-    /** How long it was held as far as responses show it: from held_from to confirmed_until. */
+    /** How long it was held as far as responses show it: from held_from to confirmed_until, at most to held_until. */
     confirmedFor: interval('confirmed_for'),
   })
   .existing()
@@ -65,7 +65,7 @@ export const territoryCapture = analytics
     toGuildName: text('to_guild_name'),
     /** True when the same guild was seen holding it before. */
     isRecapture: boolean('is_recapture'),
-    /** The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+    /** The last whole response before it, which did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
     notBefore: timestamp('not_before', { withTimezone: true }),
   })
   .existing()

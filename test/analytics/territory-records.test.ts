@@ -84,6 +84,30 @@ test('records of a small world, by hand', async () => {
   ])
 })
 
+test('a hold without a time, which takes two responses to be believed, begins and ends others with the first', async () => {
+  await watchEvery(0)
+  const show = async (at: string, guild: string, acquired: string | null) =>
+    await world.sync(territories, { Oak: place(guild, acquired) }, at)
+  await show('10:00', 'a', '09:00')
+  await show('10:10', 'a', '09:00')
+  await show('10:20', 'b', null)
+  await show('10:30', 'b', null)
+  const at = (time: string) => new Date(instantOf(time))
+  expect(
+    await world.db.values(
+      'select held_until, confirmed_until, confirmed_for::text from analytics.territory_hold order by held_from',
+    ),
+  ).toEqual([
+    [at('10:20'), at('10:10'), '01:10:00'],
+    [null, at('10:30'), '00:10:00'],
+  ])
+  expect(await world.db.values('select captured_at, not_before from analytics.territory_capture')).toEqual([
+    [at('10:20'), at('10:10')],
+  ])
+  const [most] = await records()
+  expect(most).toMatchObject({ record: 'most captures in a day', value: 1 })
+})
+
 interface Hold {
   readonly territory: string
   readonly letter: string | null

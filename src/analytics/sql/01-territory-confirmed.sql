@@ -1,7 +1,9 @@
--- The end of a hold is seen by the first response with the next one, which says itself since when it is true.
+-- The end of a hold is seen by the first response with the next one, which says itself since when it is true. One without a time begins with
+-- the first response that showed it, of which it took several to be believed.
 create or replace function analytics.territory_end_seen(territory text, valid_until timestamptz) returns timestamptz
 language sql stable parallel safe
-return coalesce((select next.observed_at from game.territory_hold next
+return coalesce((select case when next.acquired = next.valid_from then next.observed_at else least(next.valid_from, next.observed_at) end
+                   from game.territory_hold next
                   where next.territory = territory_end_seen.territory and next.valid_from = territory_end_seen.valid_until),
                 territory_end_seen.valid_until);
 comment on function analytics.territory_end_seen(text, timestamptz) is

@@ -1,7 +1,7 @@
 create or replace view analytics.territory_hold as
 select known.territory, known.guild_uuid, known.guild_name, known.guild_prefix, known.held_from, known.held_until, known.held_for,
        known.is_current, known.acquired, known.observed_at, known.confirmed_until,
-       known.confirmed_until - known.held_from as confirmed_for
+       least(known.confirmed_until, known.held_until) - known.held_from as confirmed_for
   from (
     select hold.territory, hold.guild_uuid, hold.guild_name, hold.guild_prefix, hold.valid_from as held_from,
            nullif(hold.valid_until, 'infinity') as held_until,
@@ -11,7 +11,9 @@ select known.territory, known.guild_uuid, known.guild_name, known.guild_prefix, 
            -- Written out: a function would be called for each row.
            greatest(hold.observed_at, (
              select latest.observed_at
-               from (select coalesce((select next.observed_at from game.territory_hold next
+               from (select coalesce((select case when next.acquired = next.valid_from then next.observed_at
+                                                  else least(next.valid_from, next.observed_at) end
+                                        from game.territory_hold next
                                        where next.territory = hold.territory and next.valid_from = hold.valid_until),
                                      hold.valid_until) as at offset 0) ended
               cross join lateral (select run.observed_at from sync.run
@@ -34,4 +36,4 @@ comment on column analytics.territory_hold.is_current is 'True while it is held.
 comment on column analytics.territory_hold.acquired is 'The capture time the API gave; NULL when it gave none.';
 comment on column analytics.territory_hold.observed_at is 'observed_at of the first response that showed the hold.';
 comment on column analytics.territory_hold.confirmed_until is 'The last response that showed the hold. What was between it and held_until is not known where that is long.';
-comment on column analytics.territory_hold.confirmed_for is 'How long it was held as far as responses show it: from held_from to confirmed_until.';
+comment on column analytics.territory_hold.confirmed_for is 'How long it was held as far as responses show it: from held_from to confirmed_until, at most to held_until.';

@@ -2,7 +2,7 @@ create or replace view analytics.territory_capture as
 select capture.captured_at, capture.observed_at, capture.territory, capture.from_guild_uuid, capture.from_guild_name,
        capture.to_guild_uuid, capture.to_guild_name,
        capture.from_guild_uuid is not distinct from capture.to_guild_uuid as is_recapture,
-       analytics.whole_response_before('territories', capture.observed_at) as not_before
+       analytics.whole_response_before('territories', least(capture.captured_at, capture.observed_at)) as not_before
   from game.territory_capture capture;
 comment on view analytics.territory_capture is 'Every capture that a response showed, also by the guild that already held the place. The first response about a territory shows its owner, not a capture.';
 comment on column analytics.territory_capture.captured_at is 'When it happened, by the game''s own clock; when first seen where the API gave no time.';
@@ -13,4 +13,4 @@ comment on column analytics.territory_capture.from_guild_name is 'Name of that g
 comment on column analytics.territory_capture.to_guild_uuid is 'Who captured it.';
 comment on column analytics.territory_capture.to_guild_name is 'Name of that guild then.';
 comment on column analytics.territory_capture.is_recapture is 'True when the same guild was seen holding it before.';
-comment on column analytics.territory_capture.not_before is 'The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone.';
+comment on column analytics.territory_capture.not_before is 'The last whole response before it, which did not show it yet: it happened after that. NULL: the ledger of that time is gone.';

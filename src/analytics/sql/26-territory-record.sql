@@ -17,7 +17,7 @@ with watched as materialized (
                         where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at >= most.day) first
    cross join lateral (
      -- Without a time of the game it is from some time since the response before, which may lie in the day before.
-     select count(*) filter (where capture.captured_at < capture.observed_at or capture.observed_at > first.observed_at) as captures,
+     select count(*) filter (where capture.captured_at <> first.observed_at) as captures,
             most.day >= watched.first_at and most.day + interval '24 hours' <= watched.last_at
             and not exists (select from sync.gap missed where missed.resource = 'territories'
                                    and missed.began_at < most.day + interval '24 hours' and missed.ended_at > most.day) as is_whole
@@ -36,9 +36,7 @@ with watched as materialized (
            where one.guild_uuid is not null
            order by least(one.valid_until, coalesce(watched.last_at, now())) - one.valid_from desc, one.valid_from
            limit 5000) hold
-   cross join lateral (select coalesce((select next.observed_at from game.territory_hold next
-                                         where next.territory = hold.territory and next.valid_from = hold.valid_until), hold.valid_until) as at
-                       offset 0) ended
+   cross join lateral (select analytics.territory_end_seen(hold.territory, hold.valid_until) as at offset 0) ended
    cross join lateral (select least(hold.valid_until, greatest(hold.observed_at, (
                                 select run.observed_at from sync.run
                                  where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial')

@@ -163,7 +163,7 @@ interface TerritoryHoldColumns {
   readonly observed_at: Instant
   /** The last response that showed the hold. What was between it and held_until is not known where that is long. */
   readonly confirmed_until: Instant
-  /** How long it was held as far as responses show it: from held_from to confirmed_until. */
+  /** How long it was held as far as responses show it: from held_from to confirmed_until, at most to held_until. */
   readonly confirmed_for: string
 }
 export type TerritoryHoldArguments = Filters<TerritoryHoldColumns>
@@ -186,7 +186,7 @@ interface TerritoryCaptureColumns {
   readonly to_guild_name: string
   /** True when the same guild was seen holding it before. */
   readonly is_recapture: boolean
-  /** The last whole response that did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
+  /** The last whole response before it, which did not show it yet: it happened after that. NULL: the ledger of that time is gone. */
   readonly not_before: Instant
 }
 export type TerritoryCaptureArguments = Filters<TerritoryCaptureColumns>
