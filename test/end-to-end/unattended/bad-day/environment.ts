@@ -81,8 +81,10 @@ export async function openEnvironment(
   let proxy: ApiProxy | undefined
   const opened = await openApiProxy(sandbox.url, { clock, seed, onDelivered })
   proxy = opened
+  // A migration of more than a second reads on a further session who blocks it, which its pool keeps.
+  const migrating = await openServer(postgres.url)
+  await migrateAll(migrating).finally(() => migrating.close())
   const db = await openServer(postgres.url)
-  await migrateAll(db)
   const logLines: string[] = []
   const context = { clock, apiUrl: opened.url, log: (line: string) => void logLines.push(line) }
   const kill = (process: SimulatedProcess) => {
