@@ -1,4 +1,4 @@
-import { isStorable, isUuid } from '../api/schemas/form/limits.ts'
+import { isStorable, isUuid, uuidText } from '../api/schemas/form/limits.ts'
 import type { Person, Personal } from '../sync/declare/resource.ts'
 import { guildListNaming } from './guild-list/tables.ts'
 import { guildResponses, membersIn, memberTables } from './guilds/privacy.ts'
@@ -71,7 +71,7 @@ function merged(people: readonly Person[]): Person[] {
   const byUuid = new Map<string, Person>()
   const union = (before: readonly string[], more: readonly string[]) => [...new Set([...before, ...more])]
   for (const one of people) {
-    const playerUuid = one.playerUuid.toLowerCase()
+    const playerUuid = uuidText(one.playerUuid)
     if (!isUuid(playerUuid)) continue
     const before = byUuid.get(playerUuid)
     const { restricted, open, namesRules, shows, sends, fields } = before ?? nothingOfPerson

@@ -6,7 +6,7 @@ import { type Dates, joinDates } from '../api/http/response-headers.ts'
 import type { ApiResponse } from '../api/response.ts'
 import { recordsOf } from '../api/schemas/form/bodies.ts'
 import { vocabularyOf } from '../api/schemas/form/field-meta.ts'
-import { isStorable, isUuid } from '../api/schemas/form/limits.ts'
+import { isStorable, isUuid, uuidText } from '../api/schemas/form/limits.ts'
 import { sentFields } from '../api/schemas/form/presence.ts'
 import { type OddField, readLeniently } from '../api/schemas/form/record.ts'
 import { fieldsOf, isFields, unknownFields } from '../api/schemas/form/unknown.ts'
@@ -117,15 +117,16 @@ export function refuseOther(record: unknown, { shape }: z.ZodObject): void {
     throw recordError('', 'none of its fields is known')
 }
 
-/** A uuid of a record as Postgres prints it, in small letters; anything else as `textField` has it. */
+/** A uuid of a record as Postgres prints it; anything else in small letters. */
 export function uuidField(record: unknown, field: string): string | undefined {
-  return textField(record, field)?.toLowerCase()
+  const text = textField(record, field)
+  return text === undefined ? undefined : uuidText(text)
 }
 
 /** Why a record is not about the key that was asked for, or undefined: taken, it would change what is known of another. */
 export function aboutAnother(record: unknown, key: string): string | undefined {
   const uuid = uuidField(record, 'uuid')
-  const isOther = uuid !== undefined && isUuid(uuid) && uuid !== key.toLowerCase()
+  const isOther = uuid !== undefined && isUuid(uuid) && uuid !== uuidText(key)
   return isOther ? 'the response is about another uuid than the one that was asked for' : undefined
 }
 

@@ -1,9 +1,9 @@
 import { fieldsOf } from '../api/schemas/form/unknown.ts'
 import type { Fields } from '../sync/declare/resource.ts'
-import { textField } from './record.ts'
+import { uuidField } from './record.ts'
 
-/** Whether a record is about the player. @param uuid in lower case */
-export const isAbout = (record: unknown, uuid: string) => textField(record, 'uuid')?.toLowerCase() === uuid
+/** Whether a record is about the player. @param uuid as Postgres prints it */
+export const isAbout = (record: unknown, uuid: string) => uuidField(record, 'uuid') === uuid
 
 /** Removes fields, in place; true when there was one of them. */
 export function removeFields(from: Fields, names: readonly string[]): boolean {

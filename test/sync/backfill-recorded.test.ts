@@ -41,6 +41,7 @@ describe.each(kindsOfPart)('recorded answers on the %s database', (kind) => {
   test.each([
     ['a leaderboard, whose key is spelled as its type', '/leaderboards/totalGlobalLevel', 'totalGlobalLevel'],
     ['a guild, whose uuid is in capitals in the path', `/guild/uuid/${guildId('a').toUpperCase()}`, guildId('a')],
+    ['a guild, whose uuid has no dashes in the path', `/guild/uuid/${guildId('a').replaceAll('-', '')}`, guildId('a')],
   ])('load %s', async (_what, path, key) => {
     const places = { 1: { uuid: playerId(1), name: 'Player1', score: 5 } }
     const body = path.startsWith('/leaderboards') ? places : guildBody('a', owner)

@@ -119,11 +119,14 @@ describe.each(kindsOfLongTests)('a value that Postgres refuses, on the %s databa
     expect(await world.rows(`select value from game.member_counter where counter = 'contributed'`)).toEqual([[5]])
   })
 
-  test('costs nothing where it is a uuid in capitals', async () => {
+  test.each([
+    ['in capitals', (uuid: string) => uuid.toUpperCase()],
+    ['without dashes', (uuid: string) => uuid.replaceAll('-', '')],
+  ])('costs nothing where it is a uuid %s', async (_what, spelled) => {
     const letters = 'abcdefab-0000-4000-8000-00000000000a'
     const member = (uuid: string) => guildBody('a', { 1: { rank: 'owner' }, 2: { uuid } })
-    for (const [nth, uuid] of [letters, letters.toUpperCase(), letters].entries()) {
-      const body = { ...member(uuid), uuid: nth === 1 ? guildId('a').toUpperCase() : guildId('a') }
+    for (const [nth, uuid] of [letters, spelled(letters), letters].entries()) {
+      const body = { ...member(uuid), uuid: nth === 1 ? spelled(guildId('a')) : guildId('a') }
       expect(await syncAs(guildId('a'), body, `10:${nth}0`)).toMatchObject({
         quarantined: 0,
         changed: 0,
@@ -135,14 +138,29 @@ describe.each(kindsOfLongTests)('a value that Postgres refuses, on the %s databa
     const listed = (uuid: string) => ({ [uuid]: { uuid, name: 'Guild a', prefix: 'aaa' } })
     await world.sync(guildList, listed(guildId('a')), '11:00')
     for (const at of ['12:00', '13:00', '14:00'])
-      expect(await world.sync(guildList, listed(guildId('a').toUpperCase()), at)).toMatchObject({
+      expect(await world.sync(guildList, listed(spelled(guildId('a'))), at)).toMatchObject({
         closed: 0,
         changed: 0,
       })
     const held = place('a', '08:00')
     await world.sync(territories, { Oak: held }, '15:00')
-    const inCapitals = { ...held, guild: { ...Object(held).guild, uuid: guildId('a').toUpperCase() } }
-    expect(await world.sync(territories, { Oak: inCapitals }, '15:01')).toMatchObject({ quarantined: 0, events: 0 })
+    const respelled = { ...held, guild: { ...Object(held).guild, uuid: spelled(guildId('a')) } }
+    expect(await world.sync(territories, { Oak: respelled }, '15:01')).toMatchObject({ quarantined: 0, events: 0 })
+    const character = 'abcdefab-0000-4000-8000-00000000000b'
+    const played = (spell: (uuid: string) => string) => ({
+      ...Object(profile(1, { activeCharacter: spell(character) })),
+      uuid: spell(playerId(1)),
+      guild: { uuid: spell(guildId('a')), name: 'Guild a', prefix: 'aaa', rank: 'OWNER' },
+      characters: { [spell(character)]: { type: 'MAGE', level: 3, gamemode: [] } },
+    })
+    await syncPlayer(world, 1, played(String), '15:10')
+    expect(await syncPlayer(world, 1, played(spelled), '15:20')).toMatchObject({
+      quarantined: 0,
+      changed: 0,
+      closed: 0,
+      events: 0,
+    })
+    expect(await world.rows('select count(*) from game.player_character')).toEqual([[1]])
   })
 
   /** A guild is asked for by its key, and whatever body comes. */

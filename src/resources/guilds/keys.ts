@@ -1,9 +1,10 @@
 import type { Api } from '../../api/client.ts'
 import { BadRequest, MultipleObjectsReturned, NotFound } from '../../api/errors.ts'
+import { isUuid, uuidText } from '../../api/schemas/form/limits.ts'
 import { nearest } from '../../base/text/nearest.ts'
 import type { Sql } from '../../db/database.ts'
 import type { Named, NameHolder } from '../../sync/declare/resource.ts'
-import { textField } from '../record.ts'
+import { textField, uuidField } from '../record.ts'
 
 /**
  * Puts every listed guild on the worklist. A guild counts the more the more of its members were online when it was last
@@ -57,7 +58,7 @@ export async function guildsCalled(sql: Sql, name: string): Promise<NameHolder[]
       group by guild_uuid, name, prefix
       -- What the list of all guilds says is newer than what a guild was asked for.
       order by until desc nulls first, uuid, min(place) desc`,
-    [name],
+    [isUuid(name) ? uuidText(name) : name],
   )
 }
 
@@ -79,11 +80,14 @@ export async function lookUpGuilds(api: Api, name: string): Promise<Named[]> {
   for (const ask of [api.guilds.byUuid, api.guilds.byPrefix, api.guilds.byName]) {
     try {
       const { body } = await ask(name)
-      const key = textField(body, 'uuid')
+      const key = uuidField(body, 'uuid')
       if (key) return [{ key, label: labelOf(textField(body, 'name'), textField(body, 'prefix')) }]
     } catch (error) {
       if (error instanceof MultipleObjectsReturned) {
-        return Object.entries(error.objects).map(([key, one]) => ({ key, label: textField(one, 'name') ?? '' }))
+        return Object.entries(error.objects).map(([key, one]) => ({
+          key: uuidText(key),
+          label: textField(one, 'name') ?? '',
+        }))
       }
       if (!(error instanceof NotFound) && !(error instanceof BadRequest)) throw error
     }

@@ -1,4 +1,4 @@
-import { isInstant, isUuid } from '../../api/schemas/form/limits.ts'
+import { isInstant, isUuid, uuidText } from '../../api/schemas/form/limits.ts'
 import { misfitOf, type OddField, readLeniently } from '../../api/schemas/form/record.ts'
 import {
   type Guild,
@@ -40,7 +40,7 @@ export function normalizeGuild(record: unknown, context?: ResponseContext): Norm
   const rest = omit(guild, 'members', ...numbersOfGuild)
   const { seasonRanks, ranking, ...profile } = rest
   const ignored: IgnoredInstant[] = []
-  const guildUuid = guild.uuid.toLowerCase()
+  const guildUuid = uuidText(guild.uuid)
   const { placed, quarantined } = placeMembers(guild, context, ignored)
   return {
     key: guildUuid,
@@ -103,8 +103,8 @@ function placeMembers(
     const path = `/members/${rank}/${key}`
     try {
       const { value: member, odd } = readLeniently(record, readMember, ['uuid', 'joined'])
-      const playerUuid = (member.uuid ?? (isUuid(key) ? key : undefined))?.toLowerCase()
-      if (!playerUuid || !isUuid(playerUuid)) throw recordError('/uuid', 'a member without a uuid')
+      const playerUuid = uuidText(member.uuid ?? key)
+      if (!isUuid(playerUuid)) throw recordError('/uuid', 'a member without a uuid')
       if (twice.has(playerUuid)) throw recordError('/uuid', 'a member in two places')
       const username = member.username ?? (isUuid(key) ? null : key)
       const joined = notAfter(member.joined, context, ignored, { field: 'joined' })
@@ -117,7 +117,7 @@ function placeMembers(
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
       const uuid = uuidOf(key, record)
-      const known = uuid === undefined ? undefined : `${guild.uuid.toLowerCase()}/${uuid}`
+      const known = uuid === undefined ? undefined : `${uuidText(guild.uuid)}/${uuid}`
       const misfit = misfitOf(error, '/members/*/*')
       const { message: reason, context } = error
       quarantined.push({ key: known, raw: record, path: path + String(context.path ?? ''), reason, misfit })
@@ -138,7 +138,7 @@ function readMember(record: unknown): GuildMember {
 }
 
 function uuidOf(key: string, record: unknown): string | undefined {
-  return [uuidField(record, 'uuid'), key.toLowerCase()].find((one) => one !== undefined && isUuid(one))
+  return [uuidField(record, 'uuid'), uuidText(key)].find((one) => one !== undefined && isUuid(one))
 }
 
 /** Those that come more than once: which of their places is the right one cannot be known. */

@@ -1,4 +1,5 @@
 import { fieldsByRule } from '../../api/schemas/form/field-meta.ts'
+import { uuidText } from '../../api/schemas/form/limits.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { guildMemberSchema, guildSchema, membersOf, memberTotal } from '../../api/schemas/guilds.ts'
 import { addRedacted } from '../../api/schemas/people/redacted.ts'
@@ -37,7 +38,7 @@ export const membersIn: Personal['peopleIn'] = ({ records }) =>
 
 function ownMembers(guild: Fields, uuid: string) {
   return membersOf({ members: guild.members }).flatMap(({ rank, key, record }) => {
-    const isOwn = isFields(record) && (key.toLowerCase() === uuid || isAbout(record, uuid))
+    const isOwn = isFields(record) && (uuidText(key) === uuid || isAbout(record, uuid))
     return isOwn ? [{ rank, key, record }] : []
   })
 }

@@ -1,4 +1,4 @@
-import { isStorable, isUuid, longestKey } from '../../api/schemas/form/limits.ts'
+import { isStorable, isUuid, longestKey, uuidText } from '../../api/schemas/form/limits.ts'
 import { readLeniently } from '../../api/schemas/form/record.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { leaderboardEntrySchema, parseRank, type Rank } from '../../api/schemas/leaderboards.ts'
@@ -78,14 +78,14 @@ function readEntry(raw: unknown, type: string, refuse: (path: string, reason: st
     for (const { place, reason } of odd) refuse(`/${place.join('/')}`, reason)
     const numbers = { score: scoreOf(entry, type), metaScore: entry.metaScore }
     if (isHidden(entry)) return { ...numbers, reason: redacted }
-    const uuid = entry.uuid?.toLowerCase() ?? ''
+    const uuid = uuidText(entry.uuid ?? '')
     const name = entry.name ?? entry.username ?? null
     if (!isUuid(uuid)) throw recordError('/uuid', 'is no uuid')
     if (name !== null && (!isStorable(name) || name.length > longestKey)) throw recordError('/name', 'cannot be stored')
     for (const [field, value] of Object.entries(numbers))
       if (typeof value === 'number' && Math.abs(value) >= highestScore)
         throw recordError(`/${field}`, 'is out of range')
-    const character = entry.characterUuid?.toLowerCase() ?? ''
+    const character = uuidText(entry.characterUuid ?? '')
     const whose = isGuild(raw, type) ? { guildUuid: uuid } : { playerUuid: uuid }
     return { ...numbers, ...whose, name, ...(isUuid(character) ? { characterUuid: character } : {}) }
   } catch (error) {

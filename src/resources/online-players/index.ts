@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { dashedUuid } from '../../api/schemas/form/limits.ts'
+import { isUuid } from '../../api/schemas/form/limits.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { readOnlineList } from '../../api/schemas/people/players.ts'
 import { redactedIn } from '../../api/schemas/people/redacted.ts'
@@ -33,7 +33,7 @@ export const onlinePlayers = defineResource({
   file: {
     isBody: (body) => {
       const players = fieldsOf(fieldOf(body, 'players'))
-      return hasFields(body, 'total') && players.length > 0 && players.every(([key]) => dashedUuid(key) !== undefined)
+      return hasFields(body, 'total') && players.length > 0 && players.every(([key]) => isUuid(key))
     },
   },
   history: worldHistory,

@@ -1,4 +1,4 @@
-import { dashedUuid, isStorable, longestKey } from '../../api/schemas/form/limits.ts'
+import { isStorable, isUuid, longestKey, uuidText } from '../../api/schemas/form/limits.ts'
 import type { OnlineList } from '../../api/schemas/people/players.ts'
 import type { RedactedCounts } from '../../api/schemas/people/redacted.ts'
 import type { Extraction, Normalized } from '../../sync/declare/resource.ts'
@@ -90,7 +90,7 @@ function readPlayers(players: OnlineList['players']) {
   const misfits: object[] = []
   const twice = new Set<string>()
   for (const { key, world, misfit } of players) {
-    const uuid = dashedUuid(key)
+    const uuid = isUuid(key) ? uuidText(key) : undefined
     if (uuid === undefined) unread.push(world !== null && isWorldName(world) ? world : null)
     else if (!worldOf.has(uuid)) worldOf.set(uuid, world)
     else {
@@ -128,6 +128,6 @@ export function normalizeWorld(record: unknown): Normalized<typeof worldHistory>
   if (world !== undefined)
     return { key: world, document: {}, root: { world }, parts: {}, samples: { worlds: [{ world, online }] } }
   if (player === undefined) throw recordError('/total', `the total ${total} is far from the number of listed players`)
-  if (dashedUuid(player) === undefined) throw recordError('', `${JSON.stringify(player)} is no uuid of a player`)
+  if (!isUuid(player)) throw recordError('', `${JSON.stringify(player)} is no uuid of a player`)
   throw recordError('', `${JSON.stringify(on)} is no name of a world`)
 }

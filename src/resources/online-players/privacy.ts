@@ -1,4 +1,4 @@
-import { dashedUuid } from '../../api/schemas/form/limits.ts'
+import { uuidText } from '../../api/schemas/form/limits.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { worldName } from '../../api/schemas/people/players.ts'
 import { addRedacted } from '../../api/schemas/people/redacted.ts'
@@ -31,7 +31,7 @@ export const listedIn: Personal['peopleIn'] = ({ facts }) => {
 function unlist(list: Fields, uuid: string): boolean {
   const { players } = list
   if (!isFields(players)) return false
-  const keys = fieldsOf(players).flatMap(([key]) => (dashedUuid(key) === uuid ? [key] : []))
+  const keys = fieldsOf(players).flatMap(([key]) => (uuidText(key) === uuid ? [key] : []))
   for (const key of keys) addRedacted(list, { worlds: { [worldName(players[key]) ?? '']: 1 } })
   return removeFields(players, keys)
 }

@@ -1,4 +1,4 @@
-import { isUuid } from '../../api/schemas/form/limits.ts'
+import { isUuid, uuidText } from '../../api/schemas/form/limits.ts'
 import { misfitOf, type OddField, readLeniently } from '../../api/schemas/form/record.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { type Character, parseCharacter } from '../../api/schemas/people/characters.ts'
@@ -18,13 +18,13 @@ export function charactersOf(playerUuid: string, characters: unknown, restricted
   const quarantined: QuarantinedPart[] = []
   const samples = { characterCounters: [] as Row[], professions: [] as Row[], quests: [] as Row[] }
   for (const [uuid, record] of fieldsOf(characters)) {
-    const key = `${playerUuid}/${uuid.toLowerCase()}`
+    const key = `${playerUuid}/${uuidText(uuid)}`
     const known = isUuid(uuid)
     try {
       if (!known) throw recordError('', 'a character without a uuid')
       const { value: character, odd } = readLeniently(record, parseCharacter)
       entities.push(traits(key, character, odd))
-      const owner = { playerUuid, characterUuid: uuid.toLowerCase() }
+      const owner = { playerUuid, characterUuid: uuidText(uuid) }
       samples.characterCounters.push(...counters(owner, character))
       samples.professions.push(...professions(owner, character))
       for (const quest of new Set(character.quests ?? [])) samples.quests.push({ ...owner, quest, done: true })

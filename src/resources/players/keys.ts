@@ -1,9 +1,10 @@
 import type { Api } from '../../api/client.ts'
 import { BadRequest, MultipleObjectsReturned, NotFound } from '../../api/errors.ts'
+import { isUuid, uuidText } from '../../api/schemas/form/limits.ts'
 import { nearest } from '../../base/text/nearest.ts'
 import type { Sql } from '../../db/database.ts'
 import type { Named, NameHolder } from '../../sync/declare/resource.ts'
-import { textField } from '../record.ts'
+import { textField, uuidField } from '../record.ts'
 
 /** Whether neither a profile nor a guild ever gave the player of a `listing` a name. */
 const nameless = `not exists (select from game.player named where named.player_uuid = listing.player_uuid and username is not null)
@@ -84,7 +85,7 @@ export async function playersCalled(sql: Sql, name: string): Promise<NameHolder[
               where player_uuid::text = lower($1 collate "C")) known
       group by player_uuid, username
       order by until desc nulls first, username collate "C" nulls first, uuid`,
-    [name],
+    [isUuid(name) ? uuidText(name) : name],
   )
 }
 
@@ -108,11 +109,14 @@ export async function playersLike(sql: Sql, name: string): Promise<string[]> {
 export async function lookUpPlayers(api: Api, name: string): Promise<Named[]> {
   try {
     const { body } = await api.players.profile(name)
-    const key = textField(body, 'uuid')
+    const key = uuidField(body, 'uuid')
     return key ? [{ key, label: textField(body, 'username') ?? key }] : []
   } catch (error) {
     if (error instanceof MultipleObjectsReturned) {
-      return Object.entries(error.objects).map(([key, one]) => ({ key, label: textField(one, 'username') ?? key }))
+      return Object.entries(error.objects).map(([key, one]) => ({
+        key: uuidText(key),
+        label: textField(one, 'username') ?? key,
+      }))
     }
     if (error instanceof NotFound || error instanceof BadRequest) return []
     throw error

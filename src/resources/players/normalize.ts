@@ -1,3 +1,4 @@
+import { uuidText } from '../../api/schemas/form/limits.ts'
 import { type Player, parsePlayer } from '../../api/schemas/people/players.ts'
 import { readRestrictions } from '../../api/schemas/people/restrictions.ts'
 import {
@@ -24,13 +25,13 @@ export function normalizePlayer(record: unknown, context?: ResponseContext): Nor
   // Numbers that move, and what a player shows of them, are no version of the player.
   const shown = omit(lasting, 'previousRanking', 'featuredStats', 'restrictions')
   const { ranking, playtime, globalData, ...profile } = shown
-  const playerUuid = player.uuid.toLowerCase()
+  const playerUuid = uuidText(player.uuid)
   const { names: restricted, odd: oddRules } = readRestrictions(player)
   const characters = charactersOf(playerUuid, player.characters, restricted)
   // Postgres prints it so: another spelling is no other guild.
   const guild = player.guild && {
     ...player.guild,
-    ...(player.guild.uuid ? { uuid: player.guild.uuid.toLowerCase() } : {}),
+    ...(player.guild.uuid ? { uuid: uuidText(player.guild.uuid) } : {}),
   }
   const colour = player.legacyRankColour
   const { username, nickname, rank, rankBadge, shortenedRank, supportRank } = player
@@ -84,5 +85,11 @@ export function normalizePlayer(record: unknown, context?: ResponseContext): Nor
 function statusOf(playerUuid: string, player: Player, restricted: readonly string[]): Row {
   const { online, server, lastJoin, activeCharacter } = player
   if (restricted.includes('onlineStatus') || typeof online !== 'boolean') return { playerUuid }
-  return { playerUuid, online, world: server || null, lastJoin, activeCharacter }
+  return {
+    playerUuid,
+    online,
+    world: server || null,
+    lastJoin,
+    activeCharacter: activeCharacter && uuidText(activeCharacter),
+  }
 }

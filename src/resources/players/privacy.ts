@@ -10,7 +10,7 @@ import {
   type Personal,
   type PersonalResponses,
 } from '../../sync/declare/resource.ts'
-import { fieldOf, textField } from '../record.ts'
+import { fieldOf, textField, uuidField } from '../record.ts'
 import { fieldsUnder, hasValue, isAbout, removeFields, ruleName, rulesSent, rulesShown } from '../redaction.ts'
 
 const fieldsOfRules = fieldsByRule(playerSchema)
@@ -79,7 +79,7 @@ export const profileResponses: PersonalResponses = {
   redact: (profile, uuid, rule) => isAbout(profile, uuid) && redactProfile(profile, rule),
   remove: (profile, uuid) => isAbout(profile, uuid) && removeFields(profile, Object.keys(profile)),
   leave(profile, guilds) {
-    const uuid = textField(profile.guild, 'uuid')?.toLowerCase()
+    const uuid = uuidField(profile.guild, 'uuid')
     if (uuid === undefined || !guilds.includes(uuid)) return false
     profile.guild = null
     return true

@@ -1,4 +1,4 @@
-import { dashedUuid, isSameInstant } from '../../api/schemas/form/limits.ts'
+import { isSameInstant, uuidText } from '../../api/schemas/form/limits.ts'
 import { parseTerritory, type Territory, territorySchema } from '../../api/schemas/territories.ts'
 import {
   type Entity,
@@ -72,7 +72,7 @@ function namesHolder(guild: Territory['guild'], acquired: Territory['acquired'])
 /** The uuid of the guild, or null. One of zeros alone names none. */
 function holderUuid(guild: Territory['guild']): string | null {
   const sent = (typeof guild === 'object' && guild?.uuid) || null
-  const uuid = sent && (dashedUuid(sent) ?? sent.toLowerCase())
+  const uuid = sent && uuidText(sent)
   return uuid === '00000000-0000-0000-0000-000000000000' ? null : uuid
 }
 

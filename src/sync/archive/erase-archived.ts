@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { or } from 'drizzle-orm'
 import { parseJson } from '../../api/schemas/form/bodies.ts'
+import { uuidText } from '../../api/schemas/form/limits.ts'
 import { dropRedacted, mayHoldRedacted, redactedField } from '../../api/schemas/people/redacted.ts'
 import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
@@ -93,9 +94,9 @@ async function eraseFrom(
     const lower = text.toLowerCase()
     const mentioned = targets.filter(({ playerUuid, fieldGroup }) => {
       const uuid = playerUuid.toLowerCase()
-      if (lower.includes(uuid)) return true
+      if (lower.includes(uuid) || lower.includes(uuid.replaceAll('-', ''))) return true
       const isNamed = (names.get(uuid) ?? []).some((name) => lower.includes(`"${name.toLowerCase()}"`))
-      if (fieldGroup === everything && (isNamed || lower.includes(uuid.replaceAll('-', '')))) return true
+      if (fieldGroup === everything && isNamed) return true
       // It may be cut off before the player's name.
       return isUnread && (key === uuid || isNamed)
     })
@@ -167,7 +168,7 @@ export async function isUnkeepable(sql: Sql, personal: Personal | undefined, tex
   if (!isUtf8(text)) return true
   const lower = Buffer.from(text).toString('utf8').toLowerCase()
   if (parseJson(lower) === undefined) return true
-  const uuids = [...new Set(lower.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g))]
+  const uuids = [...new Set(lower.match(/[0-9a-f]{8}(-?)(?:[0-9a-f]{4}\1){3}[0-9a-f]{12}/g)?.map(uuidText))]
   const restricted = await typed(sql).$count(privacyRestriction, anyOf(privacyRestriction.playerUuid, uuids))
   if (restricted > 0) return true
   const hashes = uuids.map((uuid) => sha256(uuid))

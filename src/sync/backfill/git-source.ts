@@ -15,7 +15,7 @@ import {
 } from '../../api/recordings/git-history.ts'
 import { versionParser, versionWriter } from '../../api/recordings/json-versions.ts'
 import { BrokenRecording, type RecordingSource, type WrittenBody } from '../../api/recordings/recorded.ts'
-import { isUuid } from '../../api/schemas/form/limits.ts'
+import { isUuid, uuidText } from '../../api/schemas/form/limits.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
 import type { Recorded } from '../../api/schemas/recordings/recording-index.ts'
@@ -420,7 +420,7 @@ async function readKey(
     .replace(/^.*\//, '')
     .replace(/\.[a-z]+$/, '')
     .replace(/\?.*$/, '')
-  if (isUuid(name)) return { key: name.toLowerCase(), isPart: false }
+  if (isUuid(name)) return { key: uuidText(name), isPart: false }
   const isShort = (body: unknown) => listLimit !== undefined && Object.keys(Object(body)).length < listLimit.usual
   const bytes = await blobs.read(blob, MAX_BODY_BYTES)
   try {

@@ -1,5 +1,5 @@
 import { type AnyPgTable, getTableConfig } from 'drizzle-orm/pg-core'
-import { deepestNesting, isStorable, longestKey } from '../../api/schemas/form/limits.ts'
+import { deepestNesting, isStorable, longestKey, uuidText } from '../../api/schemas/form/limits.ts'
 import { type Misfit, misfitOf, readLeniently } from '../../api/schemas/form/record.ts'
 import { isFields, type UnknownField } from '../../api/schemas/form/unknown.ts'
 import { FatalError, RecordError } from '../../base/errors.ts'
@@ -448,7 +448,7 @@ function keyOfRow(history: History): (root: Row) => string {
   const { columns } = bulkTable(history.root)
   const parts = history.root[historyShape].key.map((property) => {
     const isUuid = columns.get(property)?.columnType === 'PgUUID'
-    return (root: Row) => (isUuid ? String(root[property]).toLowerCase() : String(root[property]))
+    return (root: Row) => (isUuid ? uuidText(String(root[property])) : String(root[property]))
   })
   const [only, ...others] = parts
   if (only && others.length === 0) return only

@@ -17,16 +17,16 @@ export function countOf(value: unknown): number | null {
   return typeof value === 'number' ? value : null
 }
 
-/** Whether a text is a uuid, in capitals or not. */
+const uuidForm = /^([0-9a-f]{8})(-?)([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{12})$/i
+
+/** Whether a text is a uuid, in capitals or not, with its dashes or without. */
 export function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+  return uuidForm.test(text)
 }
 
-/** A uuid in small letters, of a text that is one with its dashes or without; undefined: it is none. */
-export function dashedUuid(text: string): string | undefined {
-  const lower = text.toLowerCase()
-  const dashed = lower.replace(/^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/, '$1-$2-$3-$4-$5')
-  return isUuid(dashed) ? dashed : undefined
+/** A uuid as Postgres prints it, with dashes and in small letters, whichever way it is spelled; any other text in small letters. */
+export function uuidText(text: string): string {
+  return text.toLowerCase().replace(uuidForm, '$1-$3-$4-$5-$6')
 }
 
 /**

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isUuid } from '../form/limits.ts'
 import { recordParser } from '../form/record.ts'
 import { fieldsOf } from '../form/unknown.ts'
 import { type Guild, type GuildMember, membersOf, parseGuild, parseGuildMember } from '../guilds.ts'
@@ -19,14 +20,12 @@ export type PlayerProfile = Player & {
   readonly characters: Readonly<Record<string, Character>> | null
 }
 
-const uuidForm = /^[0-9a-f]{8}-[0-9a-f-]{27}$/i
-
 /** @throws RecordError with the JSON pointer of the first thing that is no guild, or no member of one */
 export function readGuild(body: unknown): GuildProfile {
   const guild = parseGuild(body)
   const members = membersOf(guild).map(({ rank, key, record }) => {
     const member = parseGuildMember(record)
-    const missing = uuidForm.test(key) ? { uuid: member.uuid ?? key } : { username: member.username ?? key }
+    const missing = isUuid(key) ? { uuid: member.uuid ?? key } : { username: member.username ?? key }
     return { ...member, ...missing, rank }
   })
   return { ...guild, members }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { FatalError } from '../../../base/errors.ts'
 import { textOfFile } from '../../../base/text/decode.ts'
+import { isUuid, uuidText } from '../form/limits.ts'
 import { readFileInside } from './recording-files.ts'
 
 const lineForm = z.object({
@@ -52,12 +53,12 @@ export function readIndex(folder: string): Recorded[] {
 }
 
 /**
- * One name for all spellings of a request: parameters sorted, `flag=` the same as `flag`, uuids in small letters.
+ * One name for all spellings of a request: parameters sorted, `flag=` the same as `flag`, uuids as Postgres prints them.
  * @param body what was sent with it, if any
  */
 export function requestName(method: string, path: string, query: URLSearchParams, body?: unknown): string {
   const parameters = [...query].map(([name, value]) => `${name}=${value}`)
-  const spelled = path.replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, (uuid) => uuid.toLowerCase())
+  const spelled = path.replaceAll(/[^/]+/g, (step) => (isUuid(step) ? uuidText(step) : step))
   return `${method} ${spelled}?${parameters.sort().join('&')} ${JSON.stringify(body) ?? ''}`
 }
 

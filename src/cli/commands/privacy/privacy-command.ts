@@ -1,3 +1,4 @@
+import { isUuid, uuidText } from '../../../api/schemas/form/limits.ts'
 import { FatalError, UsageError } from '../../../base/errors.ts'
 import { visibleLine } from '../../../base/terminal-text.ts'
 import type { Database, Sql } from '../../../db/database.ts'
@@ -12,8 +13,6 @@ import { formatTable } from '../../output/table.ts'
 
 /** The players, and what is kept of them where. */
 const people = worklistOf('player')
-
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** `privacy show <player>`: what is kept of a player, what is restricted, what was removed. */
 export async function privacyShow(context: Context, _flags: object, name: string): Promise<void> {
@@ -76,7 +75,7 @@ async function removeFrom(
 
 /** The uuid of a player; a uuid is returned as it is, known or not. */
 async function uuidOf(db: Database, player: string): Promise<string> {
-  if (uuidForm.test(player)) return player.toLowerCase()
+  if (isUuid(player)) return uuidText(player)
   const { keys } = await keysKnown(people, db, [player])
   if (keys[0] === undefined) {
     throw new UsageError(`${await notFound(people, db, player)}; nothing is kept under this name`)

@@ -41,13 +41,15 @@ export const values = {
       spoilLeaf(answer, path, random, (value) => typeof value === 'number' && pick(random, badNumbers)),
   },
   'capital-uuids': {
-    about: 'uuids in capitals',
+    about: 'uuids in capitals, or without their dashes',
     spoil: (answer, { random }) => {
       if (answer.status !== 200) return undefined
       const text = new TextDecoder().decode(answer.body)
-      const spoilt = text.replaceAll(/"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"/g, (uuid) =>
-        random() < 0.5 ? uuid.toUpperCase() : uuid,
-      )
+      const spoilt = text.replaceAll(/"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"/g, (uuid) => {
+        const chance = random()
+        if (chance < 0.3) return uuid.toUpperCase()
+        return chance < 0.6 ? uuid.replaceAll('-', '') : uuid
+      })
       return spoilt === text ? undefined : withBody(answer, spoilt)
     },
   },
