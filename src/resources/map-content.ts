@@ -137,10 +137,11 @@ function normalizeContent({ level, body }: Leveled, hasPlace: boolean): Entity {
   const parsed = parseMapContent(body)
   const { internalName, name, type: kind, location } = parsed
   const { lore, difficulty, level: recommendedLevel, length, requirements } = parsed
-  const rewards = [...(parsed.rewards ?? [])].sort(byText)
+  // What is not sent, or cannot be read, is not empty.
+  const rewards = parsed.rewards === undefined ? undefined : [...(parsed.rewards ?? [])].sort(byText)
   const root = { internalName, level, name, kind }
-  const parts = { rewards: rewards.map(rewardRow) }
-  const document = { ...parsed, rewards } as Json
+  const parts = { rewards: (rewards ?? []).map(rewardRow) }
+  const document = { ...parsed, ...(rewards ? { rewards } : {}) } as Json
   const key = `${internalName}/${level}`
   if (!hasPlace) return { key, document, root, parts }
   const place = { lore, difficulty, recommendedLevel, length, x: location?.x, y: location?.y, z: location?.z }

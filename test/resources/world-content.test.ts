@@ -114,6 +114,25 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
     expect(await at('14:00')).toEqual([])
   })
 
+  test.each([
+    ['a text', 'soon'],
+    ['a list with something in it that is no reward', [reward, 'soon']],
+    ['a map by type', { ITEM: 'Old Bow' }],
+  ])('has a reward in the pool all along although one pool comes with rewards that are %s', async (_what, odd) => {
+    const spans = () => world.rows('select reward, since, until from analytics.reward_span order by reward, since')
+    await world.sync(lootPools, [pool([reward, rare]), other], '10:00')
+    const all = await spans()
+    for (const time of ['11:00', '12:00', '13:00'])
+      await world.sync(lootPools, [{ ...pool([]), rewards: odd }, other], time)
+    expect(await spans()).toEqual(all)
+    expect(await world.rows(`select extra from game.loot_pool where extra is not null`)).toEqual([[{ rewards: odd }]])
+    await world.sync(lootPools, [pool([rare]), other], '14:00')
+    expect(
+      await world.rows(`select reward from game.loot_pool_reward natural join game.loot_pool
+        where internal_name = 'vault' and valid_until = 'infinity'`),
+    ).toEqual([['Old Bow']])
+  })
+
   test('takes no pool away for an empty response, nor for one that lacks it once', async () => {
     await world.sync(lootPools, [pool([reward]), other], '10:00')
     expect(await world.sync(lootPools, [], '11:00')).toMatchObject({ rejected: 1, closed: 0 })

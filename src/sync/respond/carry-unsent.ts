@@ -1,8 +1,8 @@
 import { isFields } from '../../api/schemas/form/unknown.ts'
 import type { Sql } from '../../db/database.ts'
 import { historyShape } from '../../db/history.ts'
-import type { History, Row } from '../declare/resource.ts'
-import { type DependentColumns, textOf } from '../normalize/dependents.ts'
+import type { History, ResourceBase, Row } from '../declare/resource.ts'
+import { type DependentColumns, dependentsOf, textOf } from '../normalize/dependents.ts'
 import { canonicalJson, type Json, sha256 } from '../normalize/hash.ts'
 import type { Prepared } from '../normalize/prepare.ts'
 import { canonicalValues } from '../normalize/values.ts'
@@ -73,6 +73,33 @@ export async function carryUnsent(
     if (history.compare && ![...columns.keys()].every(isTime)) return []
     return [history.compare ? entity : whole]
   })
+}
+
+/**
+ * A list that cannot be read is not empty: an entity of whose record it came gets that of its current version. What came is in `extra`.
+ * @param examples some records of the response, as they came
+ */
+export async function carryOdd(
+  sql: Sql,
+  resource: ResourceBase,
+  examples: readonly unknown[],
+  entities: readonly Prepared[],
+  at: Date,
+): Promise<readonly Prepared[]> {
+  const alike = new Map<string, { parts: Set<string>; those: Prepared[] }>()
+  for (const entity of entities.filter(({ odd }) => odd.length > 0)) {
+    const fields = entity.odd.map(({ anywhere }) => anywhere)
+    const { parts } = dependentsOf(resource, examples, fields, at.getTime()).root
+    const unread = [...parts].filter((part) => entity.parts[part]?.length === 0).sort()
+    const group = alike.get(unread.join()) ?? { parts: new Set(unread), those: [] }
+    if (unread.length > 0) alike.set(unread.join(), group)
+    group.those.push(entity)
+  }
+  const carried = new Map<string, Prepared>()
+  for (const { parts, those } of alike.values())
+    for (const one of await carryUnsent(sql, resource.history, { columns: new Map(), parts }, those))
+      carried.set(one.key, one)
+  return carried.size > 0 ? entities.map((entity) => carried.get(entity.key) ?? entity) : entities
 }
 
 /**

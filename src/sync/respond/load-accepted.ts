@@ -10,7 +10,7 @@ import { addTouched, type Touched } from '../outbox/touched.ts'
 import { bulkTable } from '../sql/bulk-table.ts'
 import { type Absence, closeAbsent } from './absent.ts'
 import { carryForward } from './carry.ts'
-import { carryUnsent, withoutReturns } from './carry-unsent.ts'
+import { carryOdd, carryUnsent, withoutReturns } from './carry-unsent.ts'
 import { type CorroboratedValues, corroborateValues, forgetValuesOf, rememberShown } from './corroborate-values.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
 import {
@@ -161,13 +161,14 @@ async function currentKeysAfter(sql: Sql, { history }: ResourceBase, { last, sco
 /** Loads the versions of the records. Those that the last accepted response had too are current: they are not compared again. */
 async function loadRoots(
   sql: Sql,
-  { history }: ResourceBase,
+  resource: ResourceBase,
   { preparation, last, scope, unsent, followsUnsent, extraction, guards: { accept = false } }: IncomingResponse,
   witness: Witness,
 ): Promise<Loaded & Omit<WithoutNew, 'roots'>> {
+  const { history } = resource
   const lastSeen = last ? new Date(last.observedAt) : null
   const before = preparation.repetition?.before
-  const sent = rootsOf(preparation)
+  const sent = await carryOdd(sql, resource, preparation.examples ?? [], rootsOf(preparation), witness.at)
   const leftOut = unsent && { ...unsent.dependents.root, fields: unsent.fields }
   const carried = leftOut ? await carryUnsent(sql, history, leftOut, sent) : sent
   const whole = followsUnsent ? await withoutReturns(sql, history, carried) : carried
