@@ -167,6 +167,7 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
   test('a territory of the map has a card, by a click or Enter, and the address keeps what is shown', async () => {
     const { page, complaints } = await open('/map')
     const card = page.locator('#map-card')
+    const shownAs = (what: string) => page.evaluate(`getComputedStyle(document.querySelector('${what}')).display`)
     await page.locator('.map-port').focus()
     await page.keyboard.press('Enter')
     await card.waitFor()
@@ -177,13 +178,16 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
     await page.locator('.map-port svg.plot g[data-mark=rect] rect').nth(1).click()
     await card.waitFor()
     await page.selectOption('#map-mode', 'treasury')
+    expect(await shownAs('path.routes')).toBe('inline')
+    await page.locator('#map-routes').uncheck()
     await page.locator('#map-before').click()
-    await page.waitForURL(/#.*m=treasury/)
+    await page.waitForURL(/#.*m=treasury&r=0/)
     await page.waitForURL(/#t=/)
     const [time, territory] = [await page.locator('#map-time').textContent(), await card.locator('h4').textContent()]
     await page.reload()
     await card.waitFor()
     expect(await page.locator('#map-time').textContent()).toBe(time)
+    expect(await shownAs('path.routes')).toBe('none')
     expect([await page.inputValue('#map-mode'), await card.locator('h4').textContent()]).toEqual([
       'treasury',
       territory,

@@ -98,6 +98,8 @@ body:has(.wide-page) { max-width: none; padding-top: 14px } body:has(.wide-page)
 #map-card h4 { margin: 0 28px 6px 0; font-size: 15px } #map-card > button { position: absolute; right: 6px; top: 6px; padding: 0 8px }
 #map-card dl { margin: 0; display: grid; grid-template-columns: auto 1fr; gap: 2px 10px } #map-card dt { color: var(--soft) } #map-card dd { margin: 0 }
 .names { display: none } .near .names { display: block; fill: var(--on-guild); text-anchor: middle; pointer-events: none; stroke: none }
+.routes { fill: none; stroke: var(--ink); stroke-opacity: 0.45; stroke-width: 0.8; pointer-events: none } .near .routes { stroke-width: 0.3 }
+.crowns { fill: #ffd84a; stroke: #1a1a1a; stroke-width: 1; stroke-linejoin: round; pointer-events: none } .without-routes .routes, .past .crowns { display: none }
 rect.chosen { stroke: var(--ink); stroke-width: 2 } .at { font-size: 14px }
 @media screen and (max-width: 900px) { .wide-page .map-body { grid-template-columns: minmax(0, 1fr) } .map-side { max-height: none } .map-port.moves { height: 62vh } .moves .scaled text { display: block } }
 @media print { .map-tools, .map-buttons, #map-card { display: none !important } }

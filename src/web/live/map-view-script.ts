@@ -238,6 +238,10 @@ function viewMap({ resources, levels, blind, places: given }) {
     view.show(step)
   })
 
+  const routes = document.getElementById('map-routes')
+  const showRoutes = () => svg.classList.toggle('without-routes', !routes.checked)
+  routes.addEventListener('change', () => { showRoutes(); remember() })
+
   // Time.
   const strip = document.getElementById('map-strip')
   const counts = times.map(() => 0)
@@ -272,12 +276,15 @@ function viewMap({ resources, levels, blind, places: given }) {
       if (at.zoom > 1) parts.set('z', [at.zoom.toFixed(2), (-at.x / port.clientWidth).toFixed(3), (-at.y / port.clientHeight).toFixed(3)].join(','))
       if (guildShown !== undefined) parts.set('g', guildShown)
       if (modeOf.value !== 'guild') parts.set('m', modeOf.value)
+      if (!routes.checked) parts.set('r', '0')
       if (chosen >= 0) parts.set('at', changes[chosen][0])
       history.replaceState(null, '', location.pathname + location.search + (parts.size > 0 ? '#' + parts : ''))
     }, 300)
   }
   view.shown = (now) => {
     step = now
+    // Which places were headquarters before is not drawn.
+    svg.classList.toggle('past', step < times.length - 1)
     if (chosen >= 0) fillCard()
     remember()
   }
@@ -290,6 +297,8 @@ function viewMap({ resources, levels, blind, places: given }) {
       draw()
     }
     if (Object.hasOwn(modes, parts.get('m') ?? '')) modeOf.value = parts.get('m')
+    routes.checked = parts.get('r') !== '0'
+    showRoutes()
     if (names.includes(parts.get('g'))) guildShown = kept = parts.get('g')
     const instant = Date.parse(parts.get('t'))
     const found = instants.filter((one) => Date.parse(one) <= instant).length - 1

@@ -1,4 +1,5 @@
 import { html, raw } from 'hono/html'
+import { observedOf } from '../../analytics/report/drawing/frame.ts'
 import { readMoments } from '../../analytics/report/drawing/moments.ts'
 import { mapFigure } from '../../analytics/report/map/map.ts'
 import { mapFrameOf } from '../../analytics/report/map/map-frame.ts'
@@ -21,13 +22,18 @@ export async function mapPage(visit: Visit): Promise<Page> {
     ...(at && { to: new Date(at.getTime() + 1) }),
   })
   const isLive = !at && !query.has('to')
-  const [mapFrame, places, moments] = await Promise.all([
+  const [mapFrame, known, seen, moments] = await Promise.all([
     mapFrameOf(sql, period),
-    placesOf(sql),
+    readStanding(sql),
+    observedOf(sql, 'territories'),
     readMoments(sql, 'territories', period),
   ])
+  const isLatest = seen !== null && seen.last <= period.to
+  const places = placesOf(isLatest ? known : known.map(({ territory, links }) => ({ ...unseen, territory, links })))
   const frame = {
     ...mapFrame,
+    routes: new Map(known.map(({ territory, links }) => [territory, links ?? []])),
+    headquarters: new Set(known.flatMap(({ territory, hq }) => (isLatest && hq ? [territory] : []))),
     pageOf: (name: string) => pathOf('territories', name),
     guildPageOf: (uuid: string) => pathOf('guilds', uuid),
     ...{
@@ -53,6 +59,7 @@ const tools = html`<div class="map-tools" hidden><label>Colours <select id="map-
   ['guild', 'guilds'],
   ...['treasury', 'defences', 'resources', 'age', 'heat'].map((mode) => [mode, mode]),
 ].map(([mode, name]) => html`<option value="${mode}">${name}</option>`)}</select></label>
+<label><input type="checkbox" id="map-routes" checked> routes</label>
 <button type="button" id="map-before" aria-label="Capture before">&#9664; capture</button><button type="button" id="map-next" aria-label="Next capture">capture &#9654;</button>
 <svg id="map-strip" preserveAspectRatio="none" role="img" aria-label="Captures over time; filled where nothing was observed"></svg><span id="map-said" class="note" role="status"></span></div>`
 
@@ -83,9 +90,11 @@ function levelOf(level: string | null): string | number | null {
   return place < 0 ? level : place
 }
 
-/** What is known of each territory now, in the order of its script. */
-async function placesOf(sql: Visit['sql']): Promise<object> {
-  const rows = await sql.query<PlaceRow>(
+/** Of a time before the last observation nothing of this is said. */
+const unseen = { since: null, hq: null, treasury: null, defences: null, stored: null }
+
+async function readStanding(sql: Visit['sql']): Promise<PlaceRow[]> {
+  return await sql.query<PlaceRow>(
     `select place.territory, (extract(epoch from place.held_from) / 60)::int as since, place.is_hq as hq, place.treasury, place.defences,
             (select array_agg(links_to order by position) from analytics.territory_link link where link.territory = place.territory) as links,
             stored.stored
@@ -93,6 +102,10 @@ async function placesOf(sql: Visit['sql']): Promise<object> {
        left join (select territory, jsonb_object_agg(lower(resource), jsonb_build_array(generation, stored, storage_limit)) as stored
                     from analytics.territory_resource group by territory) stored on stored.territory = place.territory`,
   )
+}
+
+/** What is known of each territory now, in the order of its script. */
+function placesOf(rows: readonly PlaceRow[]): object {
   // Hundreds of names and levels would be most of the page.
   const names = new Map(rows.map(({ territory }, index) => [territory, index]))
   const resources = [...new Set(rows.flatMap(({ stored }) => Object.keys(stored ?? {})))].sort()

@@ -12,6 +12,10 @@ export interface MapFrame extends Frame {
   readonly pageOf?: (territory: string) => string
   /** Where a guild has one. */
   readonly guildPageOf?: (uuid: string) => string
+  /** Where the trading routes of a territory lead. */
+  readonly routes?: ReadonlyMap<string, readonly string[]>
+  /** Territories that are the headquarters of their guilds at the end of the period. */
+  readonly headquarters?: ReadonlySet<string>
   /** What stands above the map, and on it. */
   readonly tools?: Markup
   readonly overlay?: Markup

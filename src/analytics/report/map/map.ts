@@ -17,10 +17,8 @@ import { type MapHistory, type Place, readMapHistory } from './map-history.ts'
 const blank = ' '
 
 /** a. Who holds what, with a slider through the period and a replay of it. */
-export async function mapFigure(
-  sql: Sql,
-  { roster, holds, pageOf, guildPageOf, tools, overlay, aside, ...period }: MapFrame,
-): Promise<Figure> {
+export async function mapFigure(sql: Sql, frame: MapFrame): Promise<Figure> {
+  const { roster, holds, guildPageOf, tools, overlay, aside, ...period } = frame
   const history = await readMapHistory(sql, holds)
   const last = history.steps.at(-1) ?? period.to
   const seen = await observedOf(sql, 'territories')
@@ -35,7 +33,7 @@ export async function mapFigure(
     title: isOld ? `As last seen ${instant(seen.last)}, before this period: ${title}` : title,
     lead: html`Each rectangle is a territory in the colour of the guild that held it; hatched: no holder known. The table
 has the last moment, ${instant(last)} UTC; no observation after ${instant(seen?.last ?? null)}.${history.elsewhere > 0 ? ` ${count(history.elsewhere, 'hold')} of territories that are not on the map any more are left out.` : ''}`,
-    picture: html`${slider(history)}<div class="map-body">${tools ?? ''}<div class="map-port">${mapPicture(history, roster, pageOf)}${overlay ?? ''}</div><div class="map-side">${legendOf(roster, held, guildPageOf)}${aside ?? ''}</div></div>
+    picture: html`${slider(history)}<div class="map-body">${tools ?? ''}<div class="map-port">${mapPicture(history, frame)}${overlay ?? ''}</div><div class="map-side">${legendOf(roster, held, guildPageOf)}${aside ?? ''}</div></div>
 <script type="application/json" id="map-states">${raw(states(history, roster))}</script>`,
     table: {
       columns: ['Territory', 'Held by', 'Prefix'],
@@ -78,7 +76,7 @@ function domainsOf(places: readonly Place[]): { x: [number, number]; y: [number,
   return { x: [least('minX'), most('maxX')], y: [least('minZ'), most('maxZ')] }
 }
 
-function mapPicture({ places, changes }: MapHistory, roster: Roster, pageOf: MapFrame['pageOf']) {
+function mapPicture({ places, changes }: MapHistory, { roster, pageOf, routes, headquarters }: MapFrame) {
   const holder = (index: number) => roster.of(changes[index]?.at(-1)?.[1] ?? null)
   const { x, y } = domainsOf(places)
   const rooms = labelRooms(places, x)
@@ -104,6 +102,7 @@ function mapPicture({ places, changes }: MapHistory, roster: Roster, pageOf: Map
         title: places.map(({ territory }, index) => `${territory}: ${holder(index)?.name ?? 'no holder known'}`),
         ...(pageOf ? { href: ({ territory }: Place) => pageOf(territory), ariaLabel: 'territory' } : {}),
       }),
+      ...(routes ? [linePath('routes', (at) => routesBetween(places, routes, at))] : []),
       // The style sheet leaves them out where they would be too small to read.
       Plot.text(places, {
         x: (one) => (one.minX + one.maxX) / 2,
@@ -115,8 +114,48 @@ function mapPicture({ places, changes }: MapHistory, roster: Roster, pageOf: Map
         strokeWidth: 2,
         pointerEvents: 'none',
       }),
+      ...(headquarters ? [linePath('crowns', (at) => crownsOn(places, headquarters, at))] : []),
     ],
   })
+}
+
+/** Where a place of the game lies in the picture. */
+type At = (x: number, z: number) => string
+
+/** One path: a thousand lines as elements of their own would slow the map down. */
+function linePath(kind: string, lines: (at: At) => string): Plot.RenderFunction {
+  return (_index, { x, y }, _values, _dimensions, { document: own }) => {
+    const path = own.createElementNS('http://www.w3.org/2000/svg', 'path')
+    path.setAttribute('class', kind)
+    path.setAttribute(
+      'd',
+      lines((across, down) => `${tenth(x?.(across))} ${tenth(y?.(down))}`),
+    )
+    return path
+  }
+}
+
+const tenth = (value: unknown) => Math.round(10 * Number(value)) / 10
+
+/** A line for each pair of places that a route joins, in either direction. */
+function routesBetween(places: readonly Place[], routes: ReadonlyMap<string, readonly string[]>, at: At): string {
+  const middles = new Map(
+    places.map((one) => [one.territory, at((one.minX + one.maxX) / 2, (one.minZ + one.maxZ) / 2)]),
+  )
+  const ends = [...routes].flatMap(([from, targets]) =>
+    targets
+      .filter((to) => from < to || !routes.get(to)?.includes(from))
+      .map((to) => [middles.get(from), middles.get(to)]),
+  )
+  return ends.flatMap(([from, to]) => (from && to ? `M${from}L${to}` : [])).join('')
+}
+
+/** A crown on the upper edge of each headquarters. */
+function crownsOn(places: readonly Place[], headquarters: ReadonlySet<string>, at: At): string {
+  return places
+    .filter(({ territory }) => headquarters.has(territory))
+    .map(({ minX, maxX, minZ }) => `M${at((minX + maxX) / 2, minZ)}m-6-5l3 4 3-6 3 6 3-4v9h-12z`)
+    .join('')
 }
 
 /** The legend names so many guilds. */
