@@ -68,7 +68,13 @@ const program = await build({
   splitting: true,
   format: 'esm',
   // It is installed by those who want it, or finds its own files beside itself.
-  external: ['@electric-sql/pglite', '@modelcontextprotocol/sdk/*', '@duckdb/node-api', '@resvg/resvg-wasm'],
+  external: [
+    '@electric-sql/pglite',
+    '@modelcontextprotocol/sdk/*',
+    '@duckdb/node-api',
+    '@resvg/resvg-wasm',
+    'node-sqlite3-wasm',
+  ],
   plugins: [parts],
 })
 // Only modules can be split, and only of CommonJS can Node 20 keep what it compiled.

@@ -80,20 +80,25 @@ export async function openDuckDb(
 
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
+/** SQL of the rows of CSV files, in their order. */
+export function selectCsv({ columns }: Pick<LakeTable, 'columns'>, csv: readonly string[]): string {
+  const texts = columns.map(({ name }) => `${literal(name)}: 'varchar'`)
+  const values = columns.map(({ name, value }) => `${value} as ${quoted(name)}`)
+  return `select ${values.join(', ')}
+            from read_csv([${csv.map(literal).join(', ')}], columns = {${texts.join(', ')}}, auto_detect = false, header = false,
+                          delim = ',', quote = '"', escape = '"', nullstr = ${literal(NULL)}, allow_quoted_nulls = false,
+                          new_line = '\\n', strict_mode = true, parallel = false, buffer_size = ${BUFFER})`
+}
+
 /** Makes a Parquet file of CSV files; rows stay in their order. @param width characters of a row, on average */
 export async function writeParquet(
   db: DuckDb,
-  { columns }: LakeTable,
+  table: LakeTable,
   { csv, path, width }: { readonly csv: readonly string[]; readonly path: string; readonly width: number },
 ): Promise<void> {
-  const texts = columns.map(({ name }) => `${literal(name)}: 'varchar'`)
-  const values = columns.map(({ name, value }) => `${value} as ${quoted(name)}`)
   const group = Math.max(2048, Math.min(122_880, Math.round(GROUP / Math.max(1, width))))
   await db.run(
-    `copy (select ${values.join(', ')}
-             from read_csv([${csv.map(literal).join(', ')}], columns = {${texts.join(', ')}}, auto_detect = false, header = false,
-                           delim = ',', quote = '"', escape = '"', nullstr = ${literal(NULL)}, allow_quoted_nulls = false,
-                           new_line = '\\n', strict_mode = true, parallel = false, buffer_size = ${BUFFER}))
+    `copy (${selectCsv(table, csv)})
        to ${literal(path)} (format parquet, compression zstd, row_group_size ${group}, write_bloom_filter false)`,
   )
 }

@@ -1,6 +1,14 @@
+import { statSync } from 'node:fs'
 import type { Clock } from '../base/clock.ts'
 import type { ProxySettings } from '../base/proxies.ts'
 import type { S3Settings } from './s3/s3-client.ts'
+
+/** The one file that a place names, as opposed to a folder or bucket; undefined: it names none. */
+export function fileKind(place: string): 'duckdb' | 'sqlite' | undefined {
+  const [, ending] = /\.(duckdb|sqlite)$/i.exec(place) ?? []
+  const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false
+  return ending === undefined || isFolder ? undefined : ending.toLowerCase() === 'sqlite' ? 'sqlite' : 'duckdb'
+}
 
 /** The folder below `work` for files that are being written. */
 export const WRITING = 'writing'

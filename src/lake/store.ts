@@ -4,13 +4,15 @@ import type { Clock } from '../base/clock.ts'
 import { codeOf, RetryableError, UsageError } from '../base/errors.ts'
 import { createFolder } from '../base/private-folder.ts'
 import { lockFolder } from '../db/embedded/folder-lock.ts'
-import { type LakeStore, type StoreSettings, WRITING } from './lake-store.ts'
+import { fileKind, type LakeStore, type StoreSettings, WRITING } from './lake-store.ts'
 
 /**
  * @param place a folder, or `s3://bucket/prefix`
  * @throws UsageError when it is neither, or a setting of the bucket is missing
  */
 export async function openStore(place: string, settings?: StoreSettings): Promise<LakeStore> {
+  if (fileKind(place))
+    throw new UsageError(`${place} is one file, which only lake export writes: name a folder or s3://bucket/prefix`)
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) return folderStore(resolve(place))
   if (!/^s3:\/\//i.test(place) || settings === undefined)
     throw new UsageError('the place of a lake must be a folder or s3://bucket/prefix')
@@ -62,7 +64,7 @@ const WORK = '.wynnsync'
  * @throws RetryableError while another process writes there
  */
 export async function withWritingFolder<T>(
-  { place, work }: LakeStore,
+  { place, work }: Pick<LakeStore, 'place' | 'work'>,
   clock: Clock,
   write: (folder: string) => Promise<T>,
 ): Promise<T> {

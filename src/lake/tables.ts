@@ -43,6 +43,9 @@ export interface LakeTable {
   readonly types: Readonly<Record<string, string>>
   /** SHA-256 of the columns with their types, in hex. */
   readonly schema: string
+  /** What the database says of the table, and of each column. */
+  readonly comment: string
+  readonly comments: Readonly<Record<string, string>>
 }
 
 interface CatalogueColumn {
@@ -52,6 +55,8 @@ interface CatalogueColumn {
   readonly required: boolean
   /** Its place in the primary key, from 1. */
   readonly place: number | null
+  readonly comment: string | null
+  readonly ofTable: string | null
 }
 
 /** The tables that are exported, with their columns. @param people whether with what names players */
@@ -61,7 +66,8 @@ export async function lakeTables(sql: Sql, people: boolean): Promise<LakeTable[]
     .filter((name) => name.startsWith('game.') || OF_ENGINE.includes(name.replace('sync.', '')))
   const columns = await sql.query<CatalogueColumn>(
     `select kept.name as table, attname::text as name, format_type(atttypid, null) as type, attnotnull as required,
-            array_position(conkey, attnum) as place
+            array_position(conkey, attnum) as place, col_description(attrelid, attnum) as comment,
+            obj_description(attrelid, 'pg_class') as "ofTable"
        from unnest($1::text[]) kept(name)
        join pg_attribute on attrelid = to_regclass(kept.name) and attnum > 0 and not attisdropped
        left join pg_constraint on conrelid = attrelid and contype = 'p'
@@ -115,6 +121,8 @@ function tableOf(name: string, all: readonly CatalogueColumn[], people: boolean)
       hidden,
       types,
       schema,
+      comment: all[0]?.ofTable ?? '',
+      comments: Object.fromEntries(shown.map((column) => [column.name, column.comment ?? ''])),
     },
   ]
 }

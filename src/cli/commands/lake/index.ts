@@ -9,7 +9,8 @@ export const lake: CommandGroup = {
   commands: [
     {
       usage: 'export <place>',
-      summary: 'write what changed since the last export as Parquet files, into a folder or s3://bucket/prefix',
+      summary:
+        'write what changed since the last export as Parquet files, into a folder or s3://bucket/prefix, or one file',
       options: [
         option('--people', 'also what names a player: without it uuids, names and rows about single ones are left out'),
         option(
@@ -23,8 +24,14 @@ export const lake: CommandGroup = {
       notes: `A file for each table, or for each month of a large one, listed in index.json, which is put in place last. A month in
 which nothing changed is not read again. What was removed from the database is removed here at the next export, and its old
 files after --keep-replaced. Interrupted at any instant, the same call goes on. A bucket needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
-and AWS_REGION or AWS_ENDPOINT_URL_S3 where they are not the defaults. It asks only before it replaces the lake of another database.`,
-      examples: ['wynnsync lake export ./lake', 'wynnsync lake export ./lake --people --keep-replaced 1h'],
+and AWS_REGION or AWS_ENDPOINT_URL_S3 where they are not the defaults. It asks only before it replaces the lake of another database.
+A place that ends in .duckdb or .sqlite is one file to hand on, with the same tables, written anew each time; .sqlite needs the package
+node-sqlite3-wasm.`,
+      examples: [
+        'wynnsync lake export ./lake',
+        'wynnsync lake export ./lake --people --keep-replaced 1h',
+        'wynnsync lake export history.duckdb',
+      ],
       load: async () => (await import('./lake-command.ts')).lakeExport,
     },
     {

@@ -11,7 +11,8 @@ import { holderText } from '../../../db/locks/held-locks.ts'
 import { sqlState } from '../../../db/sql-errors.ts'
 import { PlaceOfAnother } from '../../../lake/changes.ts'
 import { type Exported, exportLake } from '../../../lake/export.ts'
-import { storeSettings } from '../../../lake/lake-store.ts'
+import { exportFile } from '../../../lake/file/export-file.ts'
+import { fileKind, storeSettings } from '../../../lake/lake-store.ts'
 import { askLake } from '../../../lake/query.ts'
 import { MOST_BYTES, openPlace } from '../../../lake/read/place.ts'
 import { type ConsentFlags, consent } from '../../ask.ts'
@@ -24,7 +25,7 @@ import {
   withProgress,
   writeSummary,
 } from '../../context.ts'
-import { durationFlag } from '../../options.ts'
+import { durationFlag, refuseIn } from '../../options.ts'
 import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText } from '../../output/units.ts'
 
@@ -38,7 +39,7 @@ interface ExportFlags extends ConsentFlags {
   readonly replace?: boolean
 }
 
-/** `lake export PLACE`: makes a folder or bucket of Parquet files equal to the database. */
+/** `lake export PLACE`: makes a folder or bucket of Parquet files, or one file, equal to the database. */
 export async function lakeExport(context: Context, flags: ExportFlags, place: string) {
   const { app, signal } = context
   const { people = false, dryRun = false } = flags
@@ -49,13 +50,20 @@ export async function lakeExport(context: Context, flags: ExportFlags, place: st
       : durationFlag('--keep-replaced', flags.keepReplaced)
   const lake = /^s3:\/\//i.test(place) ? place : folderOf(place)
   const options = { clock: app.clock, program: version, people, keepMs, dryRun, signal, settings: storeSettings(app) }
+  const kind = fileKind(lake)
+  if (kind && /^s3:/i.test(lake))
+    throw new UsageError(`one file is written on this machine, not into a bucket: ${place}`)
+  if (kind) refuseIn('lake export of one file', flags, ['--keep-replaced', '--keep'])
   const isNew = !existsSync(lake)
   const work = async (db: Database) => {
     const lock = await takeLock(db)
     if (!lock)
       throw new RetryableError(`${await holderText(db, 'wynnsync lake', 'has been exporting')}; try again later`)
     const write = (replace: boolean) =>
-      withProgress(context, 'lake', (onProgress) => exportLake(db, lake, { ...options, replace, onProgress }))
+      withProgress(context, 'lake', (onProgress) => {
+        const all = { ...options, replace, onProgress }
+        return kind ? exportFile(db, lake, kind, all) : exportLake(db, lake, all)
+      })
     try {
       const { done, seconds } = await write(yes).catch(async (error: unknown) => {
         if (!(error instanceof PlaceOfAnother) || !process.stdin.isTTY) throw error
@@ -79,10 +87,10 @@ export async function lakeExport(context: Context, flags: ExportFlags, place: st
 
 function exportedText(lake: string, done: Exported, { dryRun, seconds }: { dryRun: boolean; seconds: number }): string {
   const [rows, writtenRows] = [done.rows, done.writtenRows].map((count) => count.toLocaleString('en-US'))
-  const has = `${rows} rows in ${done.files} files`
+  const has = `${rows} rows in ${done.files} ${done.files === 1 ? 'file' : 'files'}`
   return dryRun
-    ? `would write ${writtenRows} rows in ${done.written} files; ${lake} would have ${has}; nothing was changed\n`
-    : `${writtenRows} rows in ${done.written} files written in ${durationText(seconds)}; ${lake} has ${has}, ${bytesText(done.bytes)}\n`
+    ? `would write ${writtenRows} rows in ${done.written} ${done.written === 1 ? 'file' : 'files'}; ${lake} would have ${has}; nothing was changed\n`
+    : `${writtenRows} rows in ${done.written} ${done.written === 1 ? 'file' : 'files'} written in ${durationText(seconds)}; ${lake} has ${has}, ${bytesText(done.bytes)}\n`
 }
 
 /** The lock of exports from a database; one that cannot be written, such as a standby, has none. Null: another export has it. */
