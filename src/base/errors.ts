@@ -1,3 +1,5 @@
+import { channel } from 'node:diagnostics_channel'
+
 /**
  * Errors are sorted by what the caller does with them: try again later, quarantine one record, stop, or show the user what
  * to correct.
@@ -94,4 +96,14 @@ export function cannotListen(
     ? 'another program listens on it; choose another, or 0 for a free one'
     : `cannot listen on ${host} (${codeOf(error) ?? String(error)})`
   return new UsageError(`${flag} ${port}: ${why}`, { cause: error })
+}
+
+const reached = channel('wynnsync:reached')
+
+/**
+ * Says that a way was taken which few runs take: a guard, a claim, a repeated request, a recovery. Tests listen, and fail where none of them
+ * takes one of these ways; a program on which nothing listens pays a comparison.
+ */
+export function reach(way: string): void {
+  if (reached.hasSubscribers) reached.publish(way)
 }

@@ -1,6 +1,7 @@
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
+import { reach } from '../base/errors.ts'
 import type { Database, Sql } from '../db/database.ts'
 import { syncFile } from '../db/embedded/sync-files.ts'
 import { inSnapshot } from '../db/move/move.ts'
@@ -153,6 +154,7 @@ async function candidatesOf({ sql, store, reading }: Export, before: LakeIndex |
     if (!continued.has(lastRun)) continued.set(lastRun, await isContinued(sql, reading, { source, lastRun }))
     if (source === reading.source && continued.get(lastRun)) drafted.push(file)
   }
+  if (drafted.length > 0) reach('recovery: an export takes what an interrupted one had written')
   const present = await store.list(ENDING)
   // An index of an earlier version lacks what a catalogue says of a file.
   return [...known, ...drafted].filter((file) => file.instants !== undefined && present.get(file.path) === file.bytes)

@@ -1,5 +1,6 @@
 import { afterAll, inject } from 'vitest'
 import { finishFile } from './afterwards.ts'
+import { countReached, keepReached } from './reached.ts'
 
 // What runs inside the tests' process would open the database of the user who runs the tests: the folders of a user are
 // looked up once, when they are first imported. npm and browsers still find theirs.
@@ -14,4 +15,6 @@ await import('../../src/base/user-folders.ts')
 process.env = own
 
 // Modules are shared by the files that one worker runs, so this cannot stand in any of them.
+countReached()
+afterAll(keepReached)
 afterAll(finishFile)

@@ -4,6 +4,7 @@ import type { TestProject } from 'vitest/node'
 import { openServer } from '../../src/db/server/server.ts'
 import { type RunningPostgres, startBinaries } from './postgres-binaries.ts'
 import { startContainer } from './postgres-docker.ts'
+import { forgetReached } from './reached.ts'
 import { scratchFolder } from './scratch-folder.ts'
 
 declare module 'vitest' {
@@ -19,6 +20,7 @@ declare module 'vitest' {
 
 /** Finds one real Postgres for the whole run, and says which. Without one no test runs: skipping would look like passing. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  forgetReached()
   const postgres = await firstThatWorks()
   const runFolder = await mkdtemp(join(scratchFolder(), 'wynnsync-tests-'))
   process.stdout.write(`Postgres for the tests: ${postgres.taken}\n`)

@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { corroborate, hasClaims, pendingClaims, type Witness } from '../../src/sync/evidence/claims.ts'
 import { type ClaimKind, policiesOf } from '../../src/sync/evidence/policies.ts'
 import { agreesWithFlawed, forgetImplausible } from '../../src/sync/respond/plausibility.ts'
 import { kindsOfPart } from '../support/postgres.ts'
+import { pauseReached } from '../support/reached.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
 /** Responses that must agree where a person asks for four absences. */
@@ -34,6 +35,10 @@ const responses: Readonly<Record<keyof ReturnType<typeof policiesOf>, number>> =
 }
 const hour = 3_600_000
 
+// What these tests claim directly reaches no policy of the program.
+beforeAll(() => pauseReached(true))
+afterAll(() => pauseReached(false))
+
 describe.each(kindsOfPart)('a claim on the %s database', (kind) => {
   const world = worldOf(kind)
   const start = instantOf('10:00')
@@ -55,7 +60,7 @@ describe.each(kindsOfPart)('a claim on the %s database', (kind) => {
       const apart = rule.apart === 'cache' ? 600_000 : rule.apart
       const isConfirmed = async (at: number) => {
         const one = witness(at)
-        return (await corroborate(world.db, one, made, [{ subject: 'a' }], rule)).confirmed.length > 0
+        return (await corroborate(world.db, one, made, [{ subject: 'a' }], policy)).confirmed.length > 0
       }
       for (let copy = 0; copy < 6; copy++) expect(await isConfirmed(start + (copy * apart) / 6)).toBe(false)
       for (let nth = 2; nth <= enough; nth++) expect(await isConfirmed(start + apart * (nth - 1))).toBe(nth === enough)
@@ -63,10 +68,14 @@ describe.each(kindsOfPart)('a claim on the %s database', (kind) => {
   )
 
   test('that takes hours takes them by the instants, and by the clock of this machine', async () => {
-    const lasting = { responses: 2, apart: 'cache', span: 6 * hour } as const
     const isConfirmed = async (at: number, receivedAt: number) => {
-      const one = witness(start + at * hour, start + receivedAt * hour)
-      return (await corroborate(world.db, one, 'missing', [{ subject: 'a' }], lasting)).confirmed.length > 0
+      const one = {
+        ...witness(start + at * hour, start + receivedAt * hour),
+        guards: { absences: 2, shrunkenHours: 6 },
+      }
+      return (
+        (await corroborate(world.db, one, 'missing', [{ subject: 'a' }], 'missing from shrunken')).confirmed.length > 0
+      )
     }
     const slow = [
       await isConfirmed(0, 0),

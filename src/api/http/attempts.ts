@@ -1,4 +1,5 @@
 import type { Random } from '../../base/clock.ts'
+import { reach } from '../../base/errors.ts'
 import type { Ending } from '../rate-limit/rate-limiter.ts'
 import { classifyResponse, faultError, isConnectFailure, isRetryable, type ResponseFault } from './classify-response.ts'
 import type { FailureKind, Outcome } from './outcome.ts'
@@ -36,6 +37,7 @@ export function nextStep(attempts: Attempts, result: AttemptResult, random: Rand
   const { request, outcome, fault, blamesCredential } = result
   if (fault === null) return { kind: 'accept' }
   const next = { ...attempts, number: attempts.number + 1 }
+  if (blamesCredential) reach('request: again without the credential')
   if (blamesCredential) return { kind: 'repeat', attempts: { ...next, blamed: fault }, waitMs: 0 }
   const isTooMany = fault.status === 429
   const tooMany = attempts.tooMany + (isTooMany ? 1 : 0)
@@ -43,6 +45,7 @@ export function nextStep(attempts: Attempts, result: AttemptResult, random: Rand
   const attempt = { ...fault, count: isTooMany ? tooMany : failures, headers: outcome.headers }
   const isOnce = request.repeatable === false && !isConnectFailure(fault.failure)
   const verdict = isOnce ? 'give up' : decideRetry(attempt, outcome.receivedAt, random)
+  reach(`request ${fault.failure ?? fault.status}: ${verdict === 'give up' ? 'given up' : 'repeated'}`)
   if (verdict === 'give up') {
     return { kind: 'fail', error: faultError(fault, outcome, request.path, attempts.number) }
   }

@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from 'node:fs'
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
-import { codeOf, FatalError, messageOf } from '../../base/errors.ts'
+import { codeOf, FatalError, messageOf, reach } from '../../base/errors.ts'
 import { type Copy, checkpoint, copiesFolder, findDamage, inName, listCopies } from './embedded-copies.ts'
 import { createCluster, type Template } from './embedded-create.ts'
 import { DamagedCluster, type EngineOptions, openEngine as openHere } from './embedded-engine.ts'
@@ -68,6 +68,7 @@ async function openChecked(dataDir: string, options: OpenOptions): Promise<Engin
   const mustCheck = options.durable && !wasThisBoot && !(await wasShutDown(folder))
   const engine = await openEngine(folder, options)
   if (mustCheck) {
+    reach('recovery: pages are checked after a crash of the machine')
     const damage = await findDamage(folder, await checkpoint(engine))
     if (damage) {
       await engine.close().catch(() => {})
@@ -105,6 +106,7 @@ async function fallBack(
       await rename(draft, folder)
       await syncNames(dataDir)
       const engine = await openEngine(folder, options)
+      reach('recovery: a damaged database from its copy')
       const kept = isGone ? '' : ` The damaged folder is kept as ${aside}.`
       options.report(
         `the embedded database in ${folder} is damaged (${reason}); restored the copy of ${copy.takenAt.toISOString()}: what was recorded after that is missing.${kept}`,
@@ -112,6 +114,7 @@ async function fallBack(
       return engine
     } catch (error) {
       if (!isUseless(error)) throw error
+      reach('recovery: a copy that cannot be used')
       options.report(`the copy ${copy.path} cannot be used: ${messageOf(error)}`)
     }
   }

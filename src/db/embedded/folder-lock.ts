@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
 import type { Clock } from '../../base/clock.ts'
-import { codeOf, RetryableError, UsageError } from '../../base/errors.ts'
+import { codeOf, RetryableError, reach, UsageError } from '../../base/errors.ts'
 import { createFolder } from '../../base/private-folder.ts'
 
 const holderSchema = z.object({
@@ -115,6 +115,7 @@ async function removeStale(dataDir: string, stale: string, me: Holder): Promise<
       continue
     }
     if ((await readLock(dataDir)) === stale) await rm(lockPath(dataDir), { force: true })
+    reach('recovery: a lock of a process that is gone')
     for (let past = turn; past >= 0; past--) await rm(`${marker}.${past}`, { force: true })
     return
   }

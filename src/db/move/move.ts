@@ -1,4 +1,4 @@
-import { FatalError } from '../../base/errors.ts'
+import { FatalError, reach } from '../../base/errors.ts'
 import { quoted } from '../bulk/copy-columns.ts'
 import type { Database, Sql } from '../database.ts'
 import { type CopiedTable, listTables, MOVE_PROGRESS, withReferring } from './copied-table.ts'
@@ -82,6 +82,7 @@ async function prepareTarget(
     await target.transaction(beginProgress)
     return new Map()
   }
+  reach('recovery: a move goes on')
   const copied = await readProgress(target)
   const changed: string[] = []
   for (const table of tables) {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
-import { FatalError, messageOf, UsageError } from '../../base/errors.ts'
+import { FatalError, messageOf, reach, UsageError } from '../../base/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
 import { listTables } from '../../db/move/copied-table.ts'
 import { matchPartitions, setSequences } from '../../db/move/copy-table.ts'
@@ -113,6 +113,7 @@ async function loadedBefore(target: Database, manifest: Manifest): Promise<Reado
   const other = names.filter((name) => progress.get(name)?.digest !== digestOf(manifest, name))
   const emptied = new Set(await forgetCopied(target, other))
   const loaded = new Set(names.filter((name) => !emptied.has(name)))
+  if (loaded.size > 0) reach('recovery: a restore goes on')
   const filled = await filledTables(
     target,
     manifest.tables.filter(({ name }) => !loaded.has(name)),

@@ -1,6 +1,6 @@
 import { ApiError, Unauthorized } from '../../api/errors.ts'
 import type { Random } from '../../base/clock.ts'
-import { messageOf, RetryableError } from '../../base/errors.ts'
+import { messageOf, RetryableError, reach } from '../../base/errors.ts'
 import type { ExtractOptions, Worklist } from '../declare/resource.ts'
 import { endsWork } from '../run/admission.ts'
 import type { Engine } from '../run/engine.ts'
@@ -198,6 +198,7 @@ async function recover(walk: Walk): Promise<boolean> {
       if (!(await options.relock())) throw new RetryableError('another backfill has taken over; waiting for it')
       await freeLeases(engine.db, resource.name)
       backoff.worked()
+      reach(`recovery: a backfill goes on${wasAway ? ' after the API or database was away' : ''}`)
       return wasAway
     } catch (error) {
       if (signal?.aborted || !(error instanceof RetryableError)) throw error

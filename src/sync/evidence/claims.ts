@@ -1,5 +1,6 @@
+import { reach } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
-import { type ClaimKind, type Guards, type Policy, policiesOf } from './policies.ts'
+import { type ClaimKind, type Guards, type PolicyName, policiesOf } from './policies.ts'
 
 /** The response that makes a claim. */
 export interface Witness {
@@ -47,17 +48,18 @@ const inScope = (parameter: string) => `(subject = ${parameter} or starts_with(s
  * not come to the second. Where one of the clocks was ahead and is right again, it counts from there. Confirmed claims are removed,
  * unless their policy says that they stand.
  *
- * @param policy default: that of the kind
+ * @param name of the policy; default: that of the kind
  */
 export async function corroborate(
   sql: Sql,
   witness: Witness,
   kind: ClaimKind,
   claims: readonly Claim[],
-  policy: Policy = policiesOf(witness.guards)[kind],
+  name: PolicyName = kind,
 ): Promise<Corroborated> {
   if (claims.length === 0) return { confirmed: [], pending: [] }
   const { resource, at, receivedAt, runId } = witness
+  const policy = policiesOf(witness.guards)[name]
   const apart = policy.apart === 'cache' ? 1000 * witness.cacheSeconds : policy.apart
   const counts = 'claim.last_at <= $5 and claim.last_received_at <= $7'
   // Only a response that was rejected can claim for later than what follows: its clock was ahead.
@@ -93,6 +95,8 @@ export async function corroborate(
     at.getTime() - firstAt.getTime() >= span &&
     receivedAt.getTime() - firstReceivedAt.getTime() >= span
   const confirmed = counted.filter(isConfirmed)
+  reach(`claim ${name}: made`)
+  if (confirmed.length > 0) reach(`claim ${name}: confirmed`)
   if (!stands) await forgetClaims(sql, resource, kind, confirmed)
   return { confirmed, pending: counted.filter((one) => !isConfirmed(one)) }
 }
@@ -112,6 +116,7 @@ export async function forgetContradicted(
   const contradicted = (await pendingClaims(sql, witness, kind, scope)).filter(
     ({ subject, value }) => !made.has(`${subject} ${value}`),
   )
+  if (contradicted.length > 0) reach(`claim ${kind}: contradicted`)
   await forgetClaims(sql, witness.resource, kind, contradicted)
 }
 

@@ -137,11 +137,13 @@ type Variant =
   /** Said twice within one run, at whose end it shows whether many people do so. */
   | 'restricted in one run'
 
+export type PolicyName = ClaimKind | Variant
+
 /** How much evidence each conclusion takes. */
 export function policiesOf({
   absences,
   shrunkenHours = 6,
-}: Pick<Guards, 'absences' | 'shrunkenHours'>): Record<ClaimKind | Variant, Policy> {
+}: Pick<Guards, 'absences' | 'shrunkenHours'>): Record<PolicyName, Policy> {
   return {
     missing: { responses: absences, apart: 'cache' },
     'missing from shrunken': {

@@ -2,7 +2,6 @@ import { FatalError } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import type { History, ResourceBase, Row } from '../declare/resource.ts'
 import { corroborate, forgetClaims, forgetClaimsAbout, pendingClaims, type Witness } from '../evidence/claims.ts'
-import { policiesOf } from '../evidence/policies.ts'
 import { accepted } from '../sql/accepted.ts'
 import { historySql } from '../sql/history-sql.ts'
 import { type Absence, closeAbsent, findAbsent } from './absent.ts'
@@ -42,7 +41,7 @@ export async function findMissingKeys(
   await forgetClaims(sql, witness.resource, 'missing', over)
   const missing = absent.filter(({ key, isLater }) => !isLater && covers(key))
   const claims = missing.map(({ key }) => ({ subject: key }))
-  const policy = policiesOf(witness.guards)[isShrunken ? 'missing from shrunken' : 'missing']
+  const policy = isShrunken ? 'missing from shrunken' : 'missing'
   const { confirmed, pending: waiting } = await corroborate(sql, witness, 'missing', claims, policy)
   return {
     gone: confirmed.map(({ subject, firstAt }) => ({ key: subject, firstMissedAt: firstAt })),

@@ -1,5 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import type { HttpExchange } from '../../api/http/http-exchange.ts'
+import { reach } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import { type ArchiveEntry, archiveResponse } from '../archive/archive.ts'
@@ -61,6 +62,7 @@ export async function recordOutcome(sql: Sql, outcome: Outcome, notifies = false
   const found = { resource, runId, at: observedAt ?? at }
   const drift = [...outcome.drift, ...(await appendDrift(sql, found, outcome.novelties ?? []))]
   await appendGuardActions(sql, outcome, guarded)
+  for (const { guard, action } of guarded) reach(`guard ${guard}: ${action}`)
   if (archive) {
     const { exchanges, ...entry } = archive
     await archiveResponse(sql, exchanges, { resource, key, runId, takenAt: at, observedAt, ...entry })

@@ -1,3 +1,4 @@
+import { reach } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import type { ResourceBase } from '../declare/resource.ts'
 import { corroborate, forgetClaims, hasClaimsSql, type Witness } from '../evidence/claims.ts'
@@ -146,7 +147,9 @@ export async function judgeUnsent(
 function isRemoved(span: KnownFields['open'][number] | undefined, { at, receivedAt }: Witness): boolean {
   if (span === undefined) return false
   const latest = Math.min(at.getTime() - Date.parse(span.from), receivedAt.getTime() - Date.parse(span.receivedFrom))
-  return latest >= REMOVED_FIELD_TIME
+  const isRemoved = latest >= REMOVED_FIELD_TIME
+  if (isRemoved) reach('way out: a field that was not sent for two weeks is removed')
+  return isRemoved
 }
 
 async function endSpans(sql: Sql, { resource, at, receivedAt }: Witness, fields: readonly string[]): Promise<void> {

@@ -1,4 +1,5 @@
 import { isFields } from '../../api/schemas/form/unknown.ts'
+import { reach } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { claimsAbout, corroborate, forgetClaims, type Witness } from '../evidence/claims.ts'
 import { CALM_TIME, policiesOf } from '../evidence/policies.ts'
@@ -44,11 +45,12 @@ export function volatileJudge(sql: Sql, witness: Witness, lastSeen: Date | null,
     if (changes.length === 0) return noneVolatile
     const subjects = [...new Set(['', scope])]
     const policies = policiesOf(witness.guards)
-    const policyOf = (value: string) => policies[value.endsWith(inFew) ? 'volatile in few records' : 'volatile']
+    const policyOf = (value: string) => (value.endsWith(inFew) ? 'volatile in few records' : 'volatile')
     const isConfirmed = ({ value, times }: { readonly value: string; readonly times: number }) =>
-      times >= policyOf(value).responses
+      times >= policies[policyOf(value)].responses
     const known = await claimsAbout(sql, witness.resource, 'volatile', subjects)
     const over = known.filter((claim) => isOver(witness, lastSeen, claim, isConfirmed(claim)))
+    if (over.length > 0) reach('way out: a volatile field that was calm is like others')
     await forgetClaims(sql, witness.resource, 'volatile', over)
     const standing = known.filter((claim) => !over.includes(claim) && isConfirmed(claim))
     const before = new Set(standing.map(({ value }) => pathOf(value)))

@@ -4,7 +4,7 @@ import { expireAllReservations } from '../../api/rate-limit/budget.ts'
 import { type BudgetState, readBudgetState } from '../../api/rate-limit/budget-state.ts'
 import { type BudgetStore, firstSegment, type Step } from '../../api/rate-limit/budget-store.ts'
 import type { Clock } from '../../base/clock.ts'
-import { RetryableError } from '../../base/errors.ts'
+import { RetryableError, reach } from '../../base/errors.ts'
 import { beforeOthers, type Database, type Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import { budget, routeBucket } from '../tables/state.ts'
@@ -51,6 +51,7 @@ export function databaseBudget(
         return await beforeOthers(() => db.transaction((sql) => changeRow(sql, bucket, step)))
       } catch (error) {
         if (!(error instanceof RetryableError) || tried >= TRIES) throw error
+        reach('recovery: the budget is asked again')
         await clock.sleep(PAUSE)
       }
     }

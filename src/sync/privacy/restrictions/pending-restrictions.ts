@@ -3,7 +3,7 @@ import type { Sql } from '../../../db/database.ts'
 import { typed } from '../../../db/typed.ts'
 import type { KeptTable, Person, Personal } from '../../declare/personal.ts'
 import { corroborate, type Witness } from '../../evidence/claims.ts'
-import { isBurst, policiesOf } from '../../evidence/policies.ts'
+import { isBurst } from '../../evidence/policies.ts'
 import type { GuardAction } from '../../respond/guard-actions.ts'
 import { privacyRestriction } from '../../tables/privacy.ts'
 import { own, whoFrom, whoseRows } from '../erase-person.ts'
@@ -33,11 +33,10 @@ export async function countRestricting(
   if (source.isReplay || fresh.length + repeated.length === 0) return []
   const counted = [...fresh, ...(source.accept ? [] : repeated.filter((one) => isCounted(one, source)))]
   const confirmed = source.accept ? [...repeated] : []
-  const policies = policiesOf(source.witness.guards)
   for (const policy of ['restricted', 'restricted in mass', 'restricted in one run'] as const) {
     const ofPolicy = counted.filter((one) => policyOf(one, source) === policy)
     const claims = ofPolicy.map(claimAbout)
-    const agreed = (await corroborate(sql, source.witness, 'restricted', claims, policies[policy])).confirmed
+    const agreed = (await corroborate(sql, source.witness, 'restricted', claims, policy)).confirmed
     confirmed.push(...amongClaims(ofPolicy, agreed))
   }
   return confirmed
