@@ -218,10 +218,10 @@ describe.each(kindsOfPart)('leaderboards on the %s database', (kind) => {
       8: player(15, 1, { shoes: 3 }),
       9: player(16, 1e300),
     }
-    expect(await syncBoard(world, 'totalGlobalLevel', bad, '11:00')).toMatchObject({ quarantined: 12, closed: 0 })
+    expect(await syncBoard(world, 'totalGlobalLevel', bad, '11:00')).toMatchObject({ quarantined: 11, closed: 0 })
     expect(await world.rows(at('totalGlobalLevel', '11:00'))).toEqual([
       [1, uuid(5), 'Player5', null, '11:00', null],
-      [2, null, null, null, '11:00', 'unreadable'],
+      [2, uuid(6), 'a\uFFFDb', 2, '11:00', null],
       ...[3, 4, 6, 7].map((place) => [place, null, null, null, '11:00', 'unreadable']),
       [8, uuid(15), 'Player15', 1, '11:00', null],
       [9, null, null, null, '11:00', 'unreadable'],

@@ -136,21 +136,39 @@ describe.each(kindsOfLongTests)('a record that cannot be understood, on the %s d
     expect(await sync(items, [item('Elm', { lore: 'old' }), oak], '12:00')).toMatchObject({ status: 'ok', changed: 1 })
   })
 
-  test.each<[string, object, string]>([
-    ['a NUL in a text', { emblem: 'a\0b' }, '/emblem'],
-    ['a number too large to be exact', { averageDps: 2 ** 53 }, '/averageDps'],
-    ['a NUL in the name of a field', { base: { 'a\0b': 4 } }, '/base/a\uFFFDb'],
-    ['half of a surrogate pair', { emblem: 'a\ud800' }, '/emblem'],
-    ['half of a surrogate pair in an unknown field', { odd: { '\udc00': 1 } }, '/odd/\uFFFD'],
-  ])('is one whose key cannot be stored; %s costs that value, which is in quarantine', async (_name, bad, path) => {
-    await sync(items, [oak], '10:00')
-    expect(await sync(items, [oak, item('Elm', { lore: 'old', ...bad }), item('Yew')], '11:00')).toMatchObject({
-      status: 'partial',
-      inserted: 2,
-      quarantined: 1,
-    })
-    expect(await rows(`select lore, emblem from game.item where internal_name = 'Elm'`)).toEqual([['old', null]])
-    expect((await quarantine()).map((row) => row.slice(0, 2))).toEqual([['Elm', path]])
+  test.each<[string, object, string]>([['a number too large to be exact', { averageDps: 2 ** 53 }, '/averageDps']])(
+    'is one whose key cannot be stored; %s costs that value, which is in quarantine',
+    async (_name, bad, path) => {
+      await sync(items, [oak], '10:00')
+      expect(await sync(items, [oak, item('Elm', { lore: 'old', ...bad }), item('Yew')], '11:00')).toMatchObject({
+        status: 'partial',
+        inserted: 2,
+        quarantined: 1,
+      })
+      expect(await rows(`select lore, emblem from game.item where internal_name = 'Elm'`)).toEqual([['old', null]])
+      expect((await quarantine()).map((row) => row.slice(0, 2))).toEqual([['Elm', path]])
+    },
+  )
+
+  test.each([
+    ['a NUL in a text', { emblem: 'a\0b' }, { emblem: 'a\uFFFDb' }],
+    ['a NUL in the name of a field', { base: { 'a\0b': 4 } }, { base: { 'a\uFFFDb': 4 } }],
+    ['half of a surrogate pair', { emblem: 'a\ud800' }, { emblem: 'a\uFFFD' }],
+    ['half of a surrogate pair in an unknown field', { odd: { '\udc00': 1 } }, { odd: { '\uFFFD': 1 } }],
+  ])('is not one with a character that no database keeps: %s costs that character', async (_name, sent, kept) => {
+    for (const at of ['10:00', '11:00'])
+      expect(await sync(items, [oak, item('Elm', { lore: 'old', ...sent })], at)).toMatchObject({
+        status: at === '10:00' ? 'ok' : 'unchanged',
+        quarantined: 0,
+      })
+    const [[document] = []] = await rows(`select document from game.item where internal_name = 'Elm'`)
+    expect(document).toMatchObject({ lore: 'old', ...kept })
+  })
+
+  test('is one whose names differ in such a character only: which is meant is unknown', async () => {
+    const both = { base: { 'a\0': 4, 'a\ud800': 5 } }
+    expect(await sync(items, [oak, item('Elm', { lore: 'old', ...both })], '10:00')).toMatchObject({ inserted: 2 })
+    expect(await rows(`select lore from game.item where internal_name = 'Elm'`)).toEqual([['old']])
   })
 
   test('is not one whose text only looks like an escaped NUL', async () => {

@@ -60,40 +60,79 @@ describe.each(kindsOfLongTests)('a value that Postgres refuses, on the %s databa
     ['NUL', nul],
     ['half of a surrogate pair', lone],
     ['more characters than an index takes', `${Array.from({ length: 900 }, (_, nth) => `${nth} `).join('')}`],
-  ])('costs one territory with %s in its name, and its own value in a route or in a resource', async (_what, text) => {
-    const body = {
-      [text]: place('a', '08:00'),
-      Ash: place('a', '08:00', { links: ['Elm', text] }),
-      Elm: place('a', '08:00', {
-        resources: [
-          { type: text, stored: 1 },
-          { type: 'ORE', stored: 2 },
-        ],
-      }),
-      Yew: place('a', '08:00'),
-    }
-    const long = text.length > 500
-    expect(await world.sync(territories, body, '10:00')).toMatchObject({
-      quarantined: long ? 2 : 3,
-      inserted: 3,
-    })
-    expect(await world.rows('select territory, resource, stored from game.territory_resource')).toEqual([
-      ['Elm', 'ORE', 2],
-    ])
-    const paths = (await quarantine()).map(([, path]) => path)
-    expect(paths).toContain('/resources/0/type')
-    if (!long) expect(paths).toContain('/links')
-    expect(await world.sync(territories, body, '10:01')).toMatchObject({ status: 'partial', inserted: 0 })
-    expect(await world.rows('select from sync.claim')).toEqual([])
-  })
+  ])(
+    'costs one territory with %s in its name, and in a route or in a resource at most its own value',
+    async (_what, text) => {
+      const body = {
+        [text]: place('a', '08:00'),
+        Ash: place('a', '08:00', { links: ['Elm', text] }),
+        Elm: place('a', '08:00', {
+          resources: [
+            { type: text, stored: 1 },
+            { type: 'ORE', stored: 2 },
+          ],
+        }),
+        Yew: place('a', '08:00'),
+      }
+      const long = text.length > 500
+      expect(await world.sync(territories, body, '10:00')).toMatchObject({
+        quarantined: 2,
+        inserted: 3,
+      })
+      const readable = text.toWellFormed().replace('\0', '\uFFFD')
+      expect(await world.rows('select territory, resource, stored from game.territory_resource')).toEqual([
+        ['Elm', 'ORE', 2],
+      ])
+      expect((await quarantine()).map(([, path]) => path)).toContain('/resources/0/type')
+      if (!long)
+        expect(await world.rows('select links_to from game.territory_link order by position')).toEqual([
+          ['Elm'],
+          [readable],
+        ])
+      expect(await world.sync(territories, body, '10:01')).toMatchObject({ status: 'partial', inserted: 0 })
+      expect(await world.rows('select from sync.claim')).toEqual([])
+    },
+  )
 
-  test.each([nul, lone])('costs one guild of the list: %j in a name', async (name) => {
-    const body = {
-      [guildId('a')]: { uuid: guildId('a'), name: 'Guild a', prefix: 'aaa' },
-      [guildId('b')]: { uuid: guildId('b'), name, prefix: 'bbb' },
-    }
-    expect(await world.sync(guildList, body, '10:00')).toMatchObject({ inserted: 2, quarantined: 1 })
-    expect(await quarantine()).toEqual([[guildId('b'), '/name']])
+  test.each([nul, lone])(
+    'costs its character in the name of a guild, in the list and of a holder: %j',
+    async (name) => {
+      const body = {
+        [guildId('a')]: { uuid: guildId('a'), name: 'Guild a', prefix: 'aaa' },
+        [guildId('b')]: { uuid: guildId('b'), name, prefix: 'bbb' },
+      }
+      expect(await world.sync(guildList, body, '10:00')).toMatchObject({ inserted: 2, quarantined: 0 })
+      const readable = name.toWellFormed().replace('\0', '\uFFFD')
+      expect(await world.rows(`select name from game.guild_listing where prefix = 'bbb'`)).toEqual([[readable]])
+      await world.sync(territories, { Oak: place('a', '08:00') }, '10:10')
+      const held = Object(place('b', '10:19'))
+      const captured = { Oak: { ...held, guild: { ...held.guild, name } } }
+      expect(await world.sync(territories, captured, '10:20')).toMatchObject({ status: 'ok', quarantined: 0 })
+      expect(await world.rows(`select guild_name from game.territory_hold where valid_until = 'infinity'`)).toEqual([
+        [readable],
+      ])
+      const members = guildBody('b', { 1: { rank: 'owner', username: `Player1${name}` }, 2: {} })
+      expect(await syncGuild(world, members, '10:30')).toMatchObject({ quarantined: 0 })
+      expect(await world.rows('select username from game.guild_member order by player_uuid')).toEqual([
+        [`Player1${readable}`],
+        ['Player2'],
+      ])
+    },
+  )
+
+  test.each([nul, lone])('costs its character in what an error of the API says: %j', async (detail) => {
+    world.sandbox.setAnswer('/guild/list/territory', () => ({
+      status: 400,
+      body: { error: 'InvalidFormError', detail, code: 400 },
+    }))
+    expect(await world.syncNow(territories)).toMatchObject({ status: 'failed' })
+    expect(await world.rows(`select status, error from sync.run`)).toEqual([
+      ['failed', expect.stringContaining('\uFFFD')],
+    ])
+    const refused = { status: 403, body: { error: 'Forbidden', detail, code: 403 } }
+    world.sandbox.setAnswer(`/player/${playerId(7)}`, () => refused)
+    expect(await syncPlayers(world, { keys: [playerId(7)] })).toMatchObject({ requests: 1 })
+    expect(await world.rows(`select key from sync.observation where reason like '%\uFFFD%'`)).toEqual([[playerId(7)]])
   })
 
   test.each([nul, lone])('costs what it measures: %j in the name of a board or a counter', async (name) => {

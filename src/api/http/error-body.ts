@@ -1,4 +1,5 @@
 import type { Refusal } from '../errors.ts'
+import { storable } from '../schemas/form/limits.ts'
 import { isFields } from '../schemas/form/unknown.ts'
 
 /**
@@ -18,7 +19,7 @@ export function isFromApplication(status: number, body: unknown): boolean {
 /** Reads an error body of either family, or none at all. */
 export function readRefusal(status: number, path: string, body: unknown, respondedAt?: number): Refusal {
   const fields: Record<string, unknown> = typeof body === 'object' && body !== null ? { ...body } : {}
-  const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null)
+  const text = (value: unknown) => (typeof value === 'string' && value !== '' ? storable(value) : null)
   const kind = text(fields.error)
   const detail = text(fields.detail) ?? text(fields.message)
   return { status, kind, detail, path, objects: status === 300 ? readObjects(fields, kind) : {}, respondedAt }

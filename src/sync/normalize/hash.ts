@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto'
-import { isStorable } from '../../api/schemas/form/limits.ts'
+import { storable } from '../../api/schemas/form/limits.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined }
 
@@ -44,11 +44,6 @@ export function base64(bytes: Uint8Array | string): string {
 
 /** In characters: the longest JSON pointer that is stored in an index next to a key. */
 const longestPath = 250
-
-/** The text with a replacement character for whatever Postgres refuses. */
-export function storable(text: string): string {
-  return isStorable(text) ? text : text.toWellFormed().replaceAll('\0', '\uFFFD')
-}
 
 /** A JSON pointer or a name that fits into an index: what is longer ends in its hash. */
 export function indexable(path: string): string {

@@ -71,7 +71,7 @@ export function preparerOf(resource: ResourceBase, findings: Findings): (record:
       quarantine({ key: texts.key, raw: record, path, reason: error.message, misfit: misfitOf(error) })
     }
     const related = relatedOf(entity.relatedEntities, body, respelled)
-    const samples = samplesOf(texts.key, entity.samples, body)
+    const samples = samplesOf(texts.key, entity.samples, body, respelled)
     for (const bad of entity.quarantined ?? []) quarantine(bad)
     for (const instant of entity.ignored ?? []) ignored.push(instant)
     const prepared = fingerprinted(entity, texts, { samples, related, odd: oddOf(entity), respelled })
@@ -173,13 +173,16 @@ function checksOf(history: History) {
 
 /** The samples of an entity without those that Postgres would refuse: each is a measurement of its own. */
 function sampleChecker(resource: ResourceBase, quarantine: (bad: QuarantinedPart) => void) {
-  const checks = new Map(Object.entries(resource.samples ?? {}).map(([name, { table }]) => [name, rowCheck(table)]))
-  return (key: string, samples: Entity['samples'], body: unknown): Entity['samples'] => {
+  const checks = new Map(
+    Object.entries(resource.samples ?? {}).map(([name, { table, key }]) => [name, { check: rowCheck(table), key }]),
+  )
+  return (key: string, samples: Entity['samples'], body: unknown, respelled: Respelled): Entity['samples'] => {
     if (!samples) return undefined
     const good: Record<string, readonly Row[]> = {}
     for (const [name, rows] of Object.entries(samples)) {
-      const check = checks.get(name)
-      if (!check) throw new FatalError(`${resource.name} has no sample table called ${name}`)
+      const found = checks.get(name)
+      if (!found) throw new FatalError(`${resource.name} has no sample table called ${name}`)
+      const check = (row: Row) => found.check(row) ?? unstorableKey(row, found.key, respelled)
       good[name] = rows.some(check) ? rows.filter((row) => isGood(row, check(row), key, body)) : rows
     }
     return good
@@ -190,6 +193,16 @@ function sampleChecker(resource: ResourceBase, quarantine: (bad: QuarantinedPart
     quarantine({ key, raw: row, path: placeOf(body, bad.value, bad.property), reason: bad.reason })
     return false
   }
+}
+
+/** What is measured has another name with a character replaced: as a series of its own, it would never be measured again. */
+function unstorableKey(row: Row, key: readonly string[], respelled: Respelled): BadValue | undefined {
+  if (respelled.size === 0) return undefined
+  const property = key.find((one) => !isStorable(respelled.get(String(row[one])) ?? ''))
+  const value = property && row[property]
+  return property === undefined
+    ? undefined
+    : { reason: 'a name with a character that cannot be stored', property, value }
 }
 
 /** An entity with what of its document is in its `extra` column. */
@@ -288,7 +301,7 @@ interface Beside {
   readonly respelled: Respelled
 }
 
-/** The spelling of instants that was sent, by the one that is hashed. */
+/** What was sent of instants, and of texts that cannot be stored, by what is hashed and stored. */
 type Respelled = ReadonlyMap<string, string>
 
 /** A document with instants as they were sent. */

@@ -1,9 +1,10 @@
+import { storable } from '../../api/schemas/form/limits.ts'
 import type { CountedRecords } from '../../api/schemas/form/presence.ts'
 import { type Misfit, misfitOf } from '../../api/schemas/form/record.ts'
 import { RecordError } from '../../base/errors.ts'
 import type { IgnoredInstant, ResponseContext } from '../declare/ignored.ts'
 import type { Extraction, QuarantinedPart, ResourceBase } from '../declare/resource.ts'
-import { base64, canonicalJson, contentHash, type Json, sha256, storable } from './hash.ts'
+import { base64, canonicalJson, contentHash, type Json, sha256 } from './hash.ts'
 import { deepJson, tooDeep } from './nesting.ts'
 import { type Prepared, preparerOf } from './prepare-entity.ts'
 import type { PreparedBefore, Repetition } from './prepared-before.ts'
@@ -85,6 +86,8 @@ export function prepare(
     const key = resource.keyOf(record)
     if (key !== undefined) seen.add(storable(key))
     try {
+      if (key !== undefined && storable(key) !== key)
+        throw new RecordError('a key with a character that cannot be stored')
       const entity = prepareOne(record, key)
       if (key === undefined) throw new RecordError('the record has no key')
       seen.add(entity.key)

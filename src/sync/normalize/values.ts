@@ -1,3 +1,5 @@
+import { isStorable, storable } from '../../api/schemas/form/limits.ts'
+
 /** Model numbers change with every resource pack and say nothing about what they show (API reference 5.2, `icon`). */
 export const modelNumber = 'customModelData'
 
@@ -33,13 +35,13 @@ export function canonicalInstant(text: string): string {
 }
 
 /**
- * The values of a record: without model numbers at any depth, and with instants in one spelling. What differs in neither from
- * what was sent is returned as it is.
- * @param respelled gets the spelling that was sent, by the one that it has now
+ * The values of a record: without model numbers at any depth, with instants in one spelling, and with a replacement character for each
+ * one that no database keeps, in names too. What differs in none of it from what was sent is returned as it is.
+ * @param respelled gets what was sent of instants and of texts that no database keeps, by what stands there now
  */
 export function canonicalValues(value: unknown, respelled: Map<string, string>): unknown {
   if (typeof value === 'string') {
-    const canonical = canonicalInstant(value)
+    const canonical = isStorable(value) ? canonicalInstant(value) : storable(value)
     if (canonical !== value) respelled.set(canonical, value)
     return canonical
   }
@@ -51,10 +53,14 @@ export function canonicalValues(value: unknown, respelled: Map<string, string>):
   let kept: Record<string, unknown> | undefined
   for (const [name, inner] of Object.entries(value)) {
     const left = name === modelNumber ? undefined : canonicalValues(inner, respelled)
-    if (left === inner) continue
+    const field = storable(name)
+    // Another name that looks the same then stays as it is, and is refused.
+    const isRenamed = field !== name && !Object.hasOwn(kept ?? value, field)
+    if (left === inner && !isRenamed) continue
     kept ??= { ...value }
-    if (left === undefined) delete kept[name]
-    else kept[name] = left
+    if (isRenamed) respelled.set(field, name)
+    if (left === undefined || isRenamed) delete kept[name]
+    if (left !== undefined) kept[isRenamed ? field : name] = left
   }
   return kept ?? value
 }

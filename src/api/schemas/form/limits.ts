@@ -11,6 +11,11 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
+/** The text with a replacement character for whatever Postgres refuses. */
+export function storable(text: string): string {
+  return isStorable(text) ? text : text.toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
 /** A number, also where it comes as a text of digits; null for anything else. */
 export function countOf(value: unknown): number | null {
   if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value)
