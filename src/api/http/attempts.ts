@@ -90,7 +90,7 @@ const LONGEST_BACKOFF = 15_000
 /**
  * Decides about an exchange that brought no usable response.
  * - 429: at most 10 times, without a wait of its own: the whole bucket is closed until then, and waiting in its queue is the wait.
- * - 408, 5xx, HTML, broken bodies, lost connections: `Retry-After`, else exponential backoff with full jitter; at most 4 times.
+ * - 304, 408, 421, 425, 5xx, HTML, broken bodies, lost connections: `Retry-After`, else exponential backoff with full jitter; at most 4 times.
  * - everything else would bring the same response again.
  * @param now when the headers arrived, or the exchange failed; ms since the epoch
  */

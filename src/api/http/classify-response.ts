@@ -91,9 +91,12 @@ export function isRetryable(status: number | null, failure: FailureKind | null):
   if (failure === 'too large' || isLasting(failure)) return false
   // The matches are in the body; without them a 300 is useless.
   if (status === 300) return failure !== null
-  if (status !== null && status > 300) return status === 408 || status === 429 || status >= 500
+  if (status !== null && status > 300) return passing.has(status) || status >= 500
   return failure !== null
 }
+
+/** Statuses below 500 that say nothing of the request: 304 comes from a cache in between, since no copy is ever referred to. */
+const passing: ReadonlySet<number> = new Set([304, 408, 421, 425, 429])
 
 /**
  * The error to throw when a fault is not repeated any more.
