@@ -15,6 +15,9 @@ export interface HeldPlace {
   readonly prefix: string | null
   /** When it was captured. */
   readonly since: Date | null
+  readonly hq: boolean | null
+  readonly treasury: string | null
+  readonly defences: string | null
   readonly x1: number
   readonly z1: number
   readonly x2: number
@@ -24,6 +27,7 @@ export interface HeldPlace {
 export async function readPlaces(sql: Sql): Promise<HeldPlace[]> {
   return await sql.query<HeldPlace>(
     `select territory, guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix, held_from as since,
+            is_hq as hq, treasury, defences,
             least(min_x, max_x) as x1, least(min_z, max_z) as z1, greatest(min_x, max_x) as x2, greatest(min_z, max_z) as z2
        from analytics.territory
       where min_x is not null and min_z is not null and max_x is not null and max_z is not null order by territory collate "C"`,

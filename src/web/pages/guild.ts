@@ -1,5 +1,6 @@
 import * as Plot from '@observablehq/plot'
 import { html } from 'hono/html'
+import { guildColour } from '../../analytics/report/drawing/colours.ts'
 import { draw } from '../../analytics/report/drawing/draw.ts'
 import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
 import type { Frame } from '../../analytics/report/drawing/frame.ts'
@@ -7,19 +8,16 @@ import type { Markup } from '../../analytics/report/drawing/html-table.ts'
 import { legendLine } from '../../analytics/report/drawing/swatch.ts'
 import { guildHoursFigure } from '../../analytics/report/guild/guild-hours.ts'
 import { movesFigure } from '../../analytics/report/guild/guild-moves.ts'
-import { guildTerritoriesFigure } from '../../analytics/report/guild/guild-territories.ts'
-import { warsFigure } from '../../analytics/report/guild/guild-wars.ts'
-import { compact, count, moment, number, percent, wholeTick } from '../../analytics/report/words.ts'
+import { count, levelText, moment, number, percent, wholeTick } from '../../analytics/report/words.ts'
+import { territoryVocabulary } from '../../api/schemas/territories.ts'
 import { type Banner, bannerMarkup } from '../html/banner.ts'
-import { guildLink, link } from '../html/links.ts'
+import { link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { type HeldPlace, placesMap, readPlaces } from '../html/places-map.ts'
-import { type Column, sortedTable } from '../html/sorted-table.ts'
-import { captureTable, latestCaptures } from './captures.ts'
+import { membersFigure } from './guild-members.ts'
+import { type Rival, readRivals, warFigures } from './guild-war.ts'
 import { guildNamed } from './guilds.ts'
-
-const [LATEST, RIVALS] = [15, 25]
 
 /** `/guilds/PREFIX`: one guild, by uuid, prefix or name: now, at war, its members, its hours, its history. */
 export async function guildPage(visit: Visit): Promise<Page> {
@@ -50,22 +48,15 @@ export async function guildPage(visit: Visit): Promise<Page> {
         'Now',
         ...(guild ? [] : [await notListed(visit)]),
         await nowFigure(visit, subject, { guild, places, held }),
+        ...(held > 0 ? [await productionFigure(visit, uuid)] : []),
       ),
-      chapterOf(
-        'war',
-        'War',
-        warFigure(rivals, subject, frame),
-        await hoursOfWar(visit, uuid, frame),
-        await guildTerritoriesFigure(sql, { uuid, name }, frame),
-        ...(people ? [await warsFigure(sql, uuid, frame)] : []),
-        await lastCaptures(visit, uuid),
-      ),
+      chapterOf('war', 'War', ...(await warFigures(visit, rivals, { uuid, path, name }, frame))),
       ...(people ? [chapterOf('members', 'Members', await membersFigure(visit, subject, frame))] : []),
       chapterOf(
         'hours',
         'Hours',
         await guildHoursFigure(sql, uuid, frame),
-        await rivalFigure(visit, { rival, rivals, path }, frame),
+        ...(await rivalFigures(visit, { ...subject, rival, rivals }, frame)),
       ),
       chapterOf(
         'history',
@@ -127,8 +118,11 @@ async function nowFigure(
 ${places.length > 0 ? placesMap(places, { id: 'guild-map', guild: uuid, label: 'The map, in colour where the guild holds it' }) : ''}</div>`,
     ...(own.length > 0 && {
       table: {
-        columns: ['Territory', 'Since (UTC)'],
-        rows: own.map(({ territory, since }) => [link('territories', territory), since]),
+        columns: ['Territory', 'Since (UTC)', 'Treasury', 'Defences', ''],
+        rows: own.map(({ territory, since, treasury, defences, hq }) => [
+          ...[link('territories', territory), since, levelText(treasury), levelText(defences)],
+          hq ? 'headquarters' : '',
+        ]),
       },
     }),
   }
@@ -146,202 +140,122 @@ async function readBanner({ sql }: Visit, uuid: string): Promise<Banner | undefi
   return row
 }
 
-interface Rival {
-  readonly uuid: string | null
-  readonly name: string | null
-  readonly won: number
-  readonly lost: number
+interface Produced {
+  readonly resource: string
+  readonly produced: number
+  readonly stored: number | null
+  readonly room: number | null
+  readonly places: number
 }
 
-/** Who lost territories to it, and took some from it. */
-async function readRivals({ sql }: Visit, uuid: string, { from, to }: Frame): Promise<Rival[]> {
-  return await sql.query<Rival>(
-    `select other.uuid::text as uuid, max(other.name collate "C") as name,
-            (count(*) filter (where is_won))::int as won, (count(*) filter (where not is_won))::int as lost
-       from analytics.territory_capture capture
-      cross join lateral (select capture.to_guild_uuid = $1::text::uuid as is_won) side
-      cross join lateral (select case when is_won then capture.from_guild_uuid else capture.to_guild_uuid end as uuid,
-                                 case when is_won then capture.from_guild_name else capture.to_guild_name end as name) other
-      where capture.captured_at >= $2 and capture.captured_at < $3 and not capture.is_recapture
-        and (capture.to_guild_uuid = $1::text::uuid or capture.from_guild_uuid = $1::text::uuid)
-      group by other.uuid order by count(*) desc, 2 limit ${RIVALS}`,
-    [uuid, from, to],
+/** What its territories produce and store of each resource, as last seen. */
+async function productionFigure({ sql }: Visit, uuid: string): Promise<Figure> {
+  const rows = await sql.query<Produced>(
+    `select lower(kind.resource) as resource, coalesce(sum(latest.generation), 0)::float8 as produced, sum(latest.stored)::float8 as stored,
+            sum(latest.storage_limit)::float8 as room, (count(*) filter (where latest.generation > 0))::int as places
+       from analytics.territory place
+      cross join unnest($2::text[]) kind(resource)
+      cross join lateral (select kept.generation, kept.stored, kept.storage_limit from game.territory_resource kept
+                           where kept.territory = place.territory and kept.resource = kind.resource order by kept.observed_at desc limit 1) latest
+      where place.guild_uuid = $1::text::uuid group by 1 order by 2 desc, 1`,
+    [uuid, territoryVocabulary.resourceType],
   )
+  const id = 'production'
+  const made = rows.filter(({ produced }) => produced > 0)
+  if (made.length === 0) return { id, title: 'What its territories produce is not known' }
+  const name = (resource: string) => (resource === 'emerald' ? 'emeralds' : resource)
+  const words = made.map(({ resource, produced }) => `${number(produced)} ${name(resource)}`)
+  return listFigure(id, `It produces ${new Intl.ListFormat('en-GB').format(words)} an hour`, {
+    columns: ['Resource', 'An hour', 'Stored', 'Room for', 'Made in territories'],
+    rows: rows.map(({ resource, produced, stored, room, places }) => [name(resource), produced, stored, room, places]),
+  })
 }
 
-function warFigure(rivals: readonly Rival[], { path }: Subject, { from, to }: Frame): Figure {
-  const sum = (of: 'won' | 'lost') => rivals.reduce((total, one) => total + one[of], 0)
-  const [won, lost] = [sum('won'), sum('lost')]
-  const period = `${moment(from)} to ${moment(to)}`
-  if (won + lost === 0) return { id: 'rivals', title: `No territory is known to be won or lost, ${period}` }
-  return {
-    ...listFigure('rivals', `${number(won)} won and ${number(lost)} lost, ${period}`, {
-      columns: ['Against', 'Won from', 'Lost to', 'Balance', 'Hours'],
-      rows: rivals.map((one) => [
-        ...[guildLink(one.uuid, one.name), one.won, one.lost, one.won - one.lost],
-        one.uuid === null ? '' : html`<a href="${path}?rival=${one.uuid}#hours" rel="nofollow">compare</a>`,
-      ]),
-    }),
-    lead: 'Territories that changed hands in this period, as far as the map was watched.',
-  }
+interface Rivalry extends Subject {
+  /** As the address names it. */
+  readonly rival: string | null
+  readonly rivals: readonly Rival[]
 }
 
-interface WarHour {
-  readonly hour: number
-  readonly won: number
-  readonly lost: number
-}
-
-/** When territories are won and lost, by hour of the day. */
-async function hoursOfWar({ sql }: Visit, uuid: string, { from, to }: Frame): Promise<Figure> {
-  const found = await sql.query<WarHour>(
-    `select extract(hour from captured_at at time zone 'UTC')::int as hour,
-            (count(*) filter (where to_guild_uuid = $1::text::uuid))::int as won,
-            (count(*) filter (where to_guild_uuid is distinct from $1::text::uuid))::int as lost
-       from analytics.territory_capture
-      where captured_at >= $2 and captured_at < $3 and not is_recapture
-        and (to_guild_uuid = $1::text::uuid or from_guild_uuid = $1::text::uuid) group by 1 order by 1`,
-    [uuid, from, to],
-  )
-  if (found.length === 0) return { id: 'war-hours', title: 'No hour of war is known in this period' }
-  const hours = Array.from(
-    { length: 24 },
-    (_, hour) => found.find((one) => one.hour === hour) ?? { hour, won: 0, lost: 0 },
-  )
-  const worst = hours.reduce((a, b) => (b.lost > a.lost ? b : a))
-  const two = (hour: number) => String(hour).padStart(2, '0')
-  const title = ({ hour, won, lost }: WarHour) => `${two(hour)}:00: ${won} won, ${lost} lost`
-  return {
-    id: 'war-hours',
-    title:
-      worst.lost > 0
-        ? `Most are lost between ${two(worst.hour)}:00 and ${two((worst.hour + 1) % 24)}:00 UTC`
-        : 'None was lost',
-    lead: 'By hour of the day, in UTC: won above the line, lost below. Only hours that were watched can have any.',
-    legend: legendLine([
-      { fill: 'var(--g2)', label: 'won' },
-      { fill: 'var(--g5)', label: 'lost' },
-    ]),
-    picture: draw('Territories won and lost by hour of the day.', ({ isNarrow }) => ({
-      ...{ height: 150, marginLeft: 40, marginRight: 4, marginTop: 6, marginBottom: 22 },
-      x: {
-        domain: hours.map(({ hour }) => hour),
-        label: null,
-        tickSize: 0,
-        tickFormat: (hour: number) => (hour % (isNarrow ? 6 : 3) === 0 ? `${two(hour)}:00` : ''),
-      },
-      y: { label: null, ticks: 4, grid: true, tickFormat: (value: number) => wholeTick(Math.abs(value)) },
-      marks: [
-        Plot.barY(hours, { x: 'hour', y: 'won', fill: 'var(--g2)', title }),
-        Plot.barY(hours, { x: 'hour', y: ({ lost }: WarHour) => -lost, fill: 'var(--g5)', title }),
-        Plot.ruleY([0]),
-      ],
-    })),
-    table: {
-      columns: ['Hour (UTC)', 'Won', 'Lost'],
-      rows: hours.map(({ hour, won, lost }) => [`${two(hour)}:00`, won, lost]),
-    },
-  }
-}
-
-async function lastCaptures({ sql }: Visit, guild: string): Promise<Figure> {
-  const captures = await latestCaptures(sql, { guild }, LATEST)
-  return {
-    id: 'guild-captures',
-    title: captures.length === 0 ? 'No capture is known' : `The latest ${captures.length} captures`,
-    ...(captures.length > 0 && { table: captureTable(captures), isTableShown: true }),
-  }
-}
-
-interface Member {
-  readonly player: string
-  readonly username: string | null
-  readonly rank: string
-  readonly joined: Date | null
-  readonly seen: Date | null
-  readonly days: number | null
-  readonly status: string
-  readonly reason: string | null
-  readonly contributed: number | null
-  readonly wars: number | null
-  readonly raids: number | null
-}
-
-/** Every member in one table: when last seen, what was gained in the period, and what cannot be known why. */
-async function membersFigure({ sql, query }: Visit, { uuid, path }: Subject, frame: Frame): Promise<Figure> {
-  const members = await sql.query<Member>(
-    `select member.player_uuid::text as player, member.username, member.rank, joined.joined_at as joined, member.last_seen as seen,
-            member.days_inactive::double precision as days, member.status, member.reason, gained.contributed, wars.delta as wars, raids.delta as raids
-       from analytics.member_activity($1, (select least($3::timestamptz, last_at) from analytics.observed())) member
-       left join (select player_uuid, joined_at from analytics.guild_member where guild_uuid = $1) joined using (player_uuid)
-       left join (select player_uuid, contributed from analytics.member_contribution($1, $2, $3)) gained using (player_uuid)
-       left join (select player_uuid, delta from analytics.member_counter($1, 'wars', $2, $3)) wars using (player_uuid)
-       left join (select player_uuid, delta from analytics.member_counter($1, 'guildRaids.total', $2, $3)) raids using (player_uuid)`,
-    [uuid, frame.from, frame.to],
-  )
-  if (members.length === 0)
-    return missing('members-list', 'Its members are not known', `wynnsync sync guilds --guild ${uuid}`)
-  const of = (wanted: string) => members.filter(({ status }) => status === wanted).length
-  return {
-    ...listFigure(
-      'members-list',
-      `${number(of('active'))} of ${count(members.length, 'member')} active, ${number(of('inactive'))} inactive, ${number(of('unknown'))} cannot be known`,
-      sortedTable(members, memberColumns, { path, query, usual: 'days', anchor: 'members' }),
-    ),
-    lead: html`At the end of the period; gains are of the period. A heading sorts, a second time the other way. Who hides when they are online does not count as inactive.
-<a href="/api/v1/member_activity?guild=${uuid}&amp;format=csv" rel="nofollow">CSV of activity</a>, <a href="/api/v1/member_contribution?guild=${uuid}&amp;from_time=${frame.from.toISOString()}&amp;to_time=${frame.to.toISOString()}&amp;format=csv" rel="nofollow">of contributions</a>`,
-  }
-}
-
-const ranks = ['owner', 'chief', 'strategist', 'captain', 'recruiter', 'recruit']
-const placeOf = (rank: string) => (ranks.includes(rank) ? ranks.indexOf(rank) : ranks.length)
-
-const memberColumns: readonly Column<Member>[] = [
-  {
-    key: 'name',
-    heading: 'Member',
-    value: ({ username, player }) => username ?? player,
-    cell: ({ username, player }) => link('players', player, username ?? player),
-  },
-  { key: 'rank', heading: 'Rank', value: ({ rank }) => placeOf(rank), cell: ({ rank }) => rank },
-  { key: 'status', heading: 'Status', value: ({ status }) => status },
-  { key: 'seen', heading: 'Last seen (UTC)', value: ({ seen }) => seen, isFalling: true },
-  {
-    key: 'days',
-    heading: 'Days inactive',
-    value: ({ days }) => days,
-    cell: ({ days }) => (days === null ? null : Math.floor(days)),
-    isFalling: true,
-  },
-  {
-    key: 'contributed',
-    heading: 'Contributed',
-    value: ({ contributed }) => contributed,
-    cell: ({ contributed }) => compact(contributed),
-    isFalling: true,
-  },
-  { key: 'wars', heading: 'Wars', value: ({ wars }) => wars, isFalling: true },
-  { key: 'raids', heading: 'Guild raids', value: ({ raids }) => raids, isFalling: true },
-  { key: 'joined', heading: 'Joined (UTC)', value: ({ joined }) => joined },
-  { key: 'hidden', heading: 'Hidden', value: ({ reason }) => reason ?? '' },
-]
-
-/** The same hours of a rival, below those of the guild. */
-async function rivalFigure(
+/** The hours of a rival, on those of the guild: of the one that is named, else of the first. */
+async function rivalFigures(
   visit: Visit,
-  { rival, rivals, path }: { readonly rival: string | null; readonly rivals: readonly Rival[]; readonly path: string },
+  { rival, rivals, path, ...own }: Rivalry,
   frame: Frame,
-): Promise<Figure> {
+): Promise<readonly Figure[]> {
   const others = rivals.filter(({ uuid }) => uuid !== null).slice(0, 5)
   const form: Markup = html`<form action="${path}#hours"><label>Rival <input name="rival" size="14" value="${rival ?? ''}"></label><button>Compare</button></form>`
   const links = others.map(
     ({ uuid, name }) => html`<a href="${path}?rival=${uuid ?? ''}#hours" rel="nofollow">${name ?? uuid}</a> `,
   )
   const choice = html`${others.length > 0 ? html`Rivals of this period: ${links}` : ''}${form}`
-  if (rival === null) return { id: 'rival-hours', title: 'When a rival sleeps', lead: choice }
-  const other = await guildNamed({ ...visit, name: rival })
-  const figure = await guildHoursFigure(visit.sql, other.uuid, frame)
-  return { ...figure, id: 'rival-hours', title: `${other.name ?? rival}: ${figure.title}`, lead: choice }
+  const chosen = rival ?? others[0]?.uuid
+  if (!chosen) return [{ id: 'rival-hours', title: 'When a rival sleeps', lead: choice }]
+  const other = await guildNamed({ ...visit, name: chosen })
+  const name = other.name ?? chosen
+  const hours = await hoursOf(visit, own.uuid, other.uuid, frame)
+  const overlay = { id: 'rival-hours', lead: choice, ...overlayOf(hours, own.name, name) }
+  if (rival === null) return [overlay]
+  const week = await guildHoursFigure(visit.sql, other.uuid, frame)
+  return [overlay, { ...week, id: 'rival-week', title: `${name}: ${week.title}` }]
+}
+
+interface HourOfTwo {
+  readonly hour: number
+  /** Members online on average; null: not known. */
+  readonly own: number | null
+  readonly other: number | null
+}
+
+async function hoursOf({ sql }: Visit, own: string, other: string, { from, to }: Frame): Promise<HourOfTwo[]> {
+  return await sql.query<HourOfTwo>(
+    `select hour, avg(online.online_avg) filter (where side = 1) as own, avg(online.online_avg) filter (where side = 2) as other
+       from (values (1, $1), (2, $2)) guild(side, uuid)
+      cross join lateral analytics.guild_online_heatmap(guild.uuid::text::uuid, $3, $4) online group by hour order by hour`,
+    [own, other, from, to],
+  )
+}
+
+/** Two guilds over the hours of a day, and when the other one has fewest online. */
+function overlayOf(hours: readonly HourOfTwo[], own: string, name: string): Omit<Figure, 'id'> {
+  const known = hours.flatMap(({ hour, other }) => (other === null ? [] : [{ hour, other }]))
+  const [first, ...rest] = known
+  if (!first) return { title: `${name}: when it is online is not known` }
+  const least = rest.reduce((a, b) => (b.other < a.other ? b : a), first)
+  const two = (hour: number) => `${String(hour).padStart(2, '0')}:00`
+  const sides = [
+    { fill: guildColour(own), label: own, of: ({ own: online }: HourOfTwo) => online },
+    { fill: guildColour(name), label: name, of: ({ other }: HourOfTwo) => other },
+  ]
+  return {
+    title: `${name}: fewest online at ${two(least.hour)} UTC, ${number(least.other, 1)} on average`,
+    legend: legendLine(sides),
+    picture: draw(`Members online by hour of the day, of ${own} and of ${name}.`, ({ isNarrow }) => ({
+      ...{ height: 180, marginLeft: 40, marginRight: 8, marginTop: 8, marginBottom: 22 },
+      x: {
+        ...{ domain: [0, 23], label: null, tickSize: 0, ticks: isNarrow ? 4 : 8 },
+        tickFormat: (hour: number) => (Number.isInteger(hour) ? two(hour) : ''),
+      },
+      y: { label: null, ticks: 4, grid: true, zero: true, tickFormat: wholeTick },
+      marks: sides.flatMap(({ fill, of, label }) => [
+        Plot.lineY(hours, { x: 'hour', y: of, stroke: fill, strokeWidth: 2.5 }),
+        Plot.dot(
+          hours.filter((one) => of(one) !== null),
+          {
+            x: 'hour',
+            y: of,
+            fill,
+            r: 3,
+            title: (one: HourOfTwo) => `${two(one.hour)}: ${number(of(one), 1)} of ${label}`,
+          },
+        ),
+      ]),
+    })),
+    table: {
+      columns: ['Hour (UTC)', own, name],
+      rows: hours.map((one) => [two(one.hour), one.own, one.other]),
+    },
+  }
 }
 
 async function namesFigure({ sql, finders }: Visit, uuid: string): Promise<Figure> {

@@ -1,0 +1,183 @@
+import * as Plot from '@observablehq/plot'
+import { html } from 'hono/html'
+import { draw } from '../../analytics/report/drawing/draw.ts'
+import { type Figure, listFigure } from '../../analytics/report/drawing/figure.ts'
+import type { Frame } from '../../analytics/report/drawing/frame.ts'
+import { legendLine } from '../../analytics/report/drawing/swatch.ts'
+import { guildTerritoriesFigure } from '../../analytics/report/guild/guild-territories.ts'
+import { warsFigure } from '../../analytics/report/guild/guild-wars.ts'
+import { count, moment, number, wholeTick } from '../../analytics/report/words.ts'
+import { guildLink, link } from '../html/links.ts'
+import type { Visit } from '../html/page.ts'
+import { captureTable, latestCaptures } from './captures.ts'
+
+const [LATEST, RIVALS] = [15, 25]
+
+/** A territory cannot be attacked for so long after a capture, in minutes. */
+const COOLDOWN = 10
+
+/** What a guild lost and won, against whom and when. */
+export async function warFigures(
+  visit: Visit,
+  rivals: readonly Rival[],
+  subject: { readonly uuid: string; readonly path: string; readonly name: string | undefined },
+  frame: Frame,
+): Promise<Figure[]> {
+  const { sql, people } = visit
+  const { uuid, path, name } = subject
+  return [
+    await lostFigure(visit, uuid, frame),
+    warFigure(rivals, path, frame),
+    await hoursOfWar(visit, uuid, frame),
+    await guildTerritoriesFigure(sql, { uuid, name }, frame),
+    ...(people ? [await warsFigure(sql, uuid, frame)] : []),
+    await lastCaptures(visit, uuid),
+  ]
+}
+
+interface Lost {
+  readonly territory: string
+  readonly at: Date
+  readonly taker: string
+  readonly takerName: string | null
+  readonly holder: string
+  readonly holderName: string | null
+  readonly since: Date
+}
+
+/** What was taken from it and not won back: by whom, who has it at the end of the period, and from when it can be attacked. */
+async function lostFigure({ sql }: Visit, uuid: string, { from, to }: Frame): Promise<Figure> {
+  const lost = await sql.query<Lost>(
+    `with capture as materialized (
+       select * from analytics.territory_capture where captured_at >= $2 and captured_at < $3),
+     lost as (select distinct on (territory) * from capture where from_guild_uuid = $1::text::uuid and not is_recapture
+               order by territory, captured_at desc)
+     select lost.territory, lost.captured_at as at, lost.to_guild_uuid::text as taker, lost.to_guild_name as "takerName",
+            latest.to_guild_uuid::text as holder, latest.to_guild_name as "holderName", latest.captured_at as since
+       from lost cross join lateral (select * from capture where capture.territory = lost.territory order by captured_at desc limit 1) latest
+      order by latest.captured_at desc, lost.territory collate "C"`,
+    [uuid, from, to],
+  )
+  const id = 'lost'
+  if (lost.length === 0) return { id, title: 'No territory is known to be lost' }
+  const open = lost.filter(({ holder }) => holder !== uuid)
+  const all = count(lost.length, 'lost territory', 'lost territories')
+  if (open.length === 0) return { id, title: `All of ${all} ${lost.length === 1 ? 'is' : 'are'} won back` }
+  return {
+    ...listFigure(id, `${number(open.length)} of ${all} ${open.length === 1 ? 'is' : 'are'} not won back`, {
+      columns: ['Territory', 'Lost (UTC)', 'To', 'Held by', 'Open since (UTC)'],
+      rows: open.map(({ territory, at, taker, takerName, holder, holderName, since }) => [
+        ...[link('territories', territory), at, guildLink(taker, takerName), guildLink(holder, holderName)],
+        new Date(since.getTime() + COOLDOWN * 60_000),
+      ]),
+    }),
+    lead: `In this period, as far as the map was watched. A territory is open to attack ${COOLDOWN} minutes after a capture.`,
+  }
+}
+
+export interface Rival {
+  readonly uuid: string | null
+  readonly name: string | null
+  readonly won: number
+  readonly lost: number
+}
+
+/** Who lost territories to it, and took some from it. */
+export async function readRivals({ sql }: Visit, uuid: string, { from, to }: Frame): Promise<Rival[]> {
+  return await sql.query<Rival>(
+    `select other.uuid::text as uuid, max(other.name collate "C") as name,
+            (count(*) filter (where is_won))::int as won, (count(*) filter (where not is_won))::int as lost
+       from analytics.territory_capture capture
+      cross join lateral (select capture.to_guild_uuid = $1::text::uuid as is_won) side
+      cross join lateral (select case when is_won then capture.from_guild_uuid else capture.to_guild_uuid end as uuid,
+                                 case when is_won then capture.from_guild_name else capture.to_guild_name end as name) other
+      where capture.captured_at >= $2 and capture.captured_at < $3 and not capture.is_recapture
+        and (capture.to_guild_uuid = $1::text::uuid or capture.from_guild_uuid = $1::text::uuid)
+      group by other.uuid order by count(*) desc, 2 limit ${RIVALS}`,
+    [uuid, from, to],
+  )
+}
+
+function warFigure(rivals: readonly Rival[], path: string, { from, to }: Frame): Figure {
+  const sum = (of: 'won' | 'lost') => rivals.reduce((total, one) => total + one[of], 0)
+  const [won, lost] = [sum('won'), sum('lost')]
+  const period = `${moment(from)} to ${moment(to)}`
+  if (won + lost === 0) return { id: 'rivals', title: `No territory is known to be won or lost, ${period}` }
+  return {
+    ...listFigure('rivals', `${number(won)} won and ${number(lost)} lost, ${period}`, {
+      columns: ['Against', 'Won from', 'Lost to', 'Balance', 'Hours'],
+      rows: rivals.map((one) => [
+        ...[guildLink(one.uuid, one.name), one.won, one.lost, one.won - one.lost],
+        one.uuid === null ? '' : html`<a href="${path}?rival=${one.uuid}#hours" rel="nofollow">compare</a>`,
+      ]),
+    }),
+    lead: 'Territories that changed hands in this period, as far as the map was watched.',
+  }
+}
+
+interface WarHour {
+  readonly hour: number
+  readonly won: number
+  readonly lost: number
+}
+
+/** When territories are won and lost, by hour of the day. */
+async function hoursOfWar({ sql }: Visit, uuid: string, { from, to }: Frame): Promise<Figure> {
+  const found = await sql.query<WarHour>(
+    `select extract(hour from captured_at at time zone 'UTC')::int as hour,
+            (count(*) filter (where to_guild_uuid = $1::text::uuid))::int as won,
+            (count(*) filter (where to_guild_uuid is distinct from $1::text::uuid))::int as lost
+       from analytics.territory_capture
+      where captured_at >= $2 and captured_at < $3 and not is_recapture
+        and (to_guild_uuid = $1::text::uuid or from_guild_uuid = $1::text::uuid) group by 1 order by 1`,
+    [uuid, from, to],
+  )
+  if (found.length === 0) return { id: 'war-hours', title: 'No hour of war is known in this period' }
+  const hours = Array.from(
+    { length: 24 },
+    (_, hour) => found.find((one) => one.hour === hour) ?? { hour, won: 0, lost: 0 },
+  )
+  const worst = hours.reduce((a, b) => (b.lost > a.lost ? b : a))
+  const two = (hour: number) => String(hour).padStart(2, '0')
+  const title = ({ hour, won, lost }: WarHour) => `${two(hour)}:00: ${won} won, ${lost} lost`
+  return {
+    id: 'war-hours',
+    title:
+      worst.lost > 0
+        ? `Most are lost between ${two(worst.hour)}:00 and ${two((worst.hour + 1) % 24)}:00 UTC`
+        : 'None was lost',
+    lead: 'By hour of the day, in UTC: won above the line, lost below. Only hours that were watched can have any.',
+    legend: legendLine([
+      { fill: 'var(--g2)', label: 'won' },
+      { fill: 'var(--g5)', label: 'lost' },
+    ]),
+    picture: draw('Territories won and lost by hour of the day.', ({ isNarrow }) => ({
+      ...{ height: 150, marginLeft: 40, marginRight: 4, marginTop: 6, marginBottom: 22 },
+      x: {
+        domain: hours.map(({ hour }) => hour),
+        label: null,
+        tickSize: 0,
+        tickFormat: (hour: number) => (hour % (isNarrow ? 6 : 3) === 0 ? `${two(hour)}:00` : ''),
+      },
+      y: { label: null, ticks: 4, grid: true, tickFormat: (value: number) => wholeTick(Math.abs(value)) },
+      marks: [
+        Plot.barY(hours, { x: 'hour', y: 'won', fill: 'var(--g2)', title }),
+        Plot.barY(hours, { x: 'hour', y: ({ lost }: WarHour) => -lost, fill: 'var(--g5)', title }),
+        Plot.ruleY([0]),
+      ],
+    })),
+    table: {
+      columns: ['Hour (UTC)', 'Won', 'Lost'],
+      rows: hours.map(({ hour, won, lost }) => [`${two(hour)}:00`, won, lost]),
+    },
+  }
+}
+
+async function lastCaptures({ sql }: Visit, guild: string): Promise<Figure> {
+  const captures = await latestCaptures(sql, { guild }, LATEST)
+  return {
+    id: 'guild-captures',
+    title: captures.length === 0 ? 'No capture is known' : `The latest ${captures.length} captures`,
+    ...(captures.length > 0 && { table: captureTable(captures), isTableShown: true }),
+  }
+}
