@@ -1,9 +1,14 @@
+import { html } from 'hono/html'
 import { resolveName, UnknownName } from '../../analytics/asking/names.ts'
-import { listFigure } from '../../analytics/report/drawing/figure.ts'
-import { count } from '../../analytics/report/words.ts'
+import { listFigure, missing } from '../../analytics/report/drawing/figure.ts'
+import { type Frame, observedOf } from '../../analytics/report/drawing/frame.ts'
+import type { Cell } from '../../analytics/report/drawing/html-table.ts'
+import { compact, count, number } from '../../analytics/report/words.ts'
 import { nearest } from '../../base/text/nearest.ts'
 import { guildLink, searchForm } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { shownPeriod } from '../html/period.ts'
+import { sortLink } from '../html/sorted-table.ts'
 import { Problem } from '../http/problems.ts'
 
 interface Guild {
@@ -31,37 +36,115 @@ const listed = `
                  from analytics.territory where guild_uuid is not null group by guild_uuid) held
       on held.guild_uuid = guild.guild_uuid`
 
-/** `/guilds?q=`: guilds by name or prefix, those that hold most territories now first. */
-export async function guildsPage({ sql, query }: Visit): Promise<Page> {
+/** The rating of a guild in the season of an instant. */
+const ratingOf = (uuid: string) => `left join lateral (
+  select rated.rating::float8 as rating from game.guild_season rated
+   where rated.guild_uuid = ${uuid}::uuid and rated.rating is not null
+     and rated.season = (select season from analytics.season where started_at < $5 order by started_at desc limit 1)
+   order by rated.observed_at desc limit 1) season on true`
+
+interface Standing extends Guild {
+  readonly won: number | null
+  readonly lost: number | null
+  readonly rating: number | null
+  readonly total: number
+}
+
+/** What the list can be sorted by, and how a cell is shown. The first is no number. */
+const headings: readonly (readonly [string, string, (guild: Standing) => Cell])[] = [
+  ['name', 'Guild', ({ uuid, name, prefix }) => guildLink(uuid, name, prefix)],
+  ['prefix', 'Prefix', ({ prefix }) => prefix],
+  ['level', 'Level', ({ level }) => level],
+  ['members', 'Members', ({ members }) => members],
+  ['online', 'Online', ({ online }) => online],
+  ['territories', 'Territories', ({ territories }) => territories],
+  ['won', 'Won', ({ won }) => won],
+  ['lost', 'Lost', ({ lost }) => lost],
+  ['wars', 'Wars', ({ wars }) => wars],
+  ['rating', 'Rating', ({ rating }) => compact(rating)],
+]
+
+/** `/guilds?q=&sort=&page=&from=&to=`: guilds by name or prefix, those that hold most territories now first. */
+export async function guildsPage(visit: Visit): Promise<Page> {
+  const { query } = visit
   const text = query.get('q') ?? ''
-  const found = await sql.query<Guild>(
-    `select * from (${listed}) guild
-      where $1 = '' or strpos(lower(name collate "C"), lower($1 collate "C")) > 0 or lower(prefix collate "C") = lower($1 collate "C")
-      order by lower(prefix collate "C") = lower($1 collate "C") desc, territories desc nulls last, level desc nulls last,
-               name collate "C" limit $2`,
-    [text, most + 1],
-  )
-  const shown = found.slice(0, most)
-  const amount = found.length > most ? `More than ${most} guilds` : count(found.length, 'guild')
+  const { frame, control } = await shownPeriod(visit, { path: '/guilds', of: ['territories', 'guilds'] })
+  const sort = query.get('sort') ?? 'territories'
+  const isOther = sort.startsWith('-')
+  const by = headings.find(([key]) => key === sort.replace(/^-/, ''))?.[0] ?? 'territories'
+  const isFalling = (by !== 'name' && by !== 'prefix') !== isOther
+  const page = Math.max(1, Math.min(1000, Math.floor(Number(query.get('page'))) || 1))
+  const found = await guildsBy(visit, frame, { text, by, isFalling, page })
+  const total = found[0]?.total ?? 0
+  const first = (page - 1) * most
+  const to = (place: number, said: string) =>
+    html`<a href="/guilds?${new URLSearchParams([...[...query].filter(([name]) => name !== 'page'), ['page', String(place)]])}">${said}</a> `
+  const amount = count(total, 'guild')
   return {
     path: text === '' ? '/guilds' : `/guilds?q=${encodeURIComponent(text)}`,
     title: `${amount}${text === '' ? '' : ` like ${text}`}`,
-    lead: 'Guilds by name or prefix, those that hold most territories now first.',
-    control: searchForm('/guilds', [['q', 'Name or prefix']], query),
+    lead: 'Guilds by name or prefix, those that hold most territories now first. Won and lost are territories of the period, all else is as last seen.',
+    control: html`${control}${searchForm('/guilds', [['q', 'Name or prefix']], query)}<p class="at">${page > 1 ? to(page - 1, 'Before') : ''}${total > page * most ? to(page + 1, 'Next') : ''}</p>`,
     chapters: [
       chapterOf(
         'guilds',
         'Guilds',
-        listFigure('list', found.length > most ? `The first ${most}` : amount, {
-          columns: ['Guild', 'Prefix', 'Level', 'Members', 'Online', 'Territories', 'Wars'],
-          rows: shown.map(({ uuid, name, prefix, ...numbers }) => [
-            ...[guildLink(uuid, name, prefix), prefix, numbers.level, numbers.members, numbers.online],
-            ...[numbers.territories, numbers.wars],
-          ]),
-        }),
+        total === 0
+          ? missing(
+              'list',
+              text === '' ? 'No guild is known yet' : amount,
+              'wynnsync sync guild-list guilds territories',
+            )
+          : listFigure(
+              'list',
+              total > most ? `${number(first + 1)} to ${number(first + found.length)} of ${number(total)}` : amount,
+              {
+                columns: headings.map(([key, heading]) =>
+                  sortLink({ key, heading }, { by, isOther, isFalling }, { path: '/guilds', query, anchor: 'list' }),
+                ),
+                rows: found.map((guild) => headings.map(([, , cell]) => cell(guild))),
+              },
+            ),
       ),
     ],
   }
+}
+
+interface Wanted {
+  readonly text: string
+  readonly by: string
+  readonly isFalling: boolean
+  readonly page: number
+}
+
+async function guildsBy(
+  { sql }: Visit,
+  { from, to }: Frame,
+  { text, by, isFalling, page }: Wanted,
+): Promise<Standing[]> {
+  const isText = by === 'name' || by === 'prefix'
+  // Only the ratings that are shown are read, unless all are compared.
+  const isRated = by === 'rating'
+  const seen = await observedOf(sql, 'territories')
+  const isWatched = seen !== null && seen.first < to && seen.last >= from
+  return await sql.query<Standing>(
+    `with capture as materialized (
+       select to_guild_uuid::text as winner, from_guild_uuid::text as loser from analytics.territory_capture
+        where captured_at >= $4 and captured_at < $5 and not is_recapture),
+     won as (select winner as uuid, count(*)::int as won from capture group by 1),
+     lost as (select loser as uuid, count(*)::int as lost from capture group by 1),
+     shown as (
+       select guild.*, case when $6 then coalesce(won.won, 0) end as won, case when $6 then coalesce(lost.lost, 0) end as lost${isRated ? ', season.rating' : ''}, count(*) over ()::int as total
+         from (${listed}) guild left join won using (uuid) left join lost using (uuid)
+         ${isRated ? ratingOf('guild.uuid') : ''}
+        where $1 = '' or strpos(lower(name collate "C"), lower($1 collate "C")) > 0 or lower(prefix collate "C") = lower($1 collate "C")
+        order by lower(prefix collate "C") = lower($1 collate "C") desc, ${by}${isText ? ' collate "C"' : ''} ${isFalling ? 'desc' : 'asc'} nulls last,
+                 territories desc nulls last, level desc nulls last, name collate "C" limit $2 offset $3)
+     select shown.*${isRated ? '' : ', season.rating'} from shown ${isRated ? '' : ratingOf('shown.uuid')}
+      order by lower(shown.prefix collate "C") = lower($1 collate "C") desc, shown.${by}${isText ? ' collate "C"' : ''} ${isFalling ? 'desc' : 'asc'} nulls last,
+               shown.territories desc nulls last, shown.level desc nulls last, shown.name collate "C"`,
+    [text, most, (page - 1) * most, from, to, isWatched],
+  )
 }
 
 /** The guild that the path names by uuid, prefix or name. @throws Problem when there is none */

@@ -78,7 +78,7 @@ const pages: readonly {
   { path: '/records', build: recordsPage },
   { path: '/territories', build: territoriesPage, parameters: periodParameters },
   { path: '/territories/:name', build: territoryPage, parameters: periodParameters },
-  { path: '/guilds', build: guildsPage, parameters: ['q'] },
+  { path: '/guilds', build: guildsPage, parameters: ['q', 'sort', 'page', ...periodParameters] },
   {
     path: '/guilds/:name',
     build: guildPage,
