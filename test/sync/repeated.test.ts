@@ -28,6 +28,26 @@ describe.each(kindsOfPart)('records that were in the response before, on the %s 
     expect(normalized).toHaveLength(1)
   })
 
+  test('are compared once for each object: the same object again is known at a glance', async () => {
+    const before = new PreparedBefore()
+    let reads = 0
+    const get = () => {
+      reads += 1
+      return 1
+    }
+    const counted = () => Object.defineProperty({ ...level('Ash', 1) }, 'odd', { enumerable: true, get })
+    const respond = (record: unknown) => {
+      const known = before.begin(items)
+      if (!known?.find('Ash', record)) known?.add('Ash', record, { key: 'Ash' } as never)
+      return reads
+    }
+    const [first, again] = [counted(), counted()]
+    expect(respond(first)).toBe(0)
+    const once = respond(again)
+    expect(once).toBeGreaterThan(0)
+    expect(respond(again)).toBe(once)
+  })
+
   test('are normalized again where a piece of them cannot be stored', async () => {
     const before = new PreparedBefore()
     const piece = { key: 'Ash/1', raw: 1, path: '/1', reason: 'is odd' }

@@ -245,10 +245,14 @@ function spread<T>(list: readonly T[], count: number): T[] {
 }
 
 /** The parsed content of a file; undefined for what is no JSON, or larger than 64 MB. */
-export async function contentOf(blobs: GitBlobs, blob: string): Promise<unknown> {
+export async function contentOf(
+  blobs: GitBlobs,
+  blob: string,
+  parse: (bytes: Buffer) => unknown = parseJsonBytes,
+): Promise<unknown> {
   try {
     const bytes = await blobs.read(blob, MAX_BODY_BYTES)
-    return bytes === null ? undefined : parseJsonBytes(bytes)
+    return bytes === null ? undefined : parse(bytes)
   } catch {
     return undefined
   }

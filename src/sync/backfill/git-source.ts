@@ -294,7 +294,13 @@ async function wholeResponses(resource: Resource, commits: readonly GitCommit[],
   const { repository, blobs, onProgress } = history
   const versions = commits.flatMap((commit) => commit.versions)
   const paths = [...new Set(versions.map(({ path }) => path))]
-  const keysOf = async ({ blob }: GitVersion) => await keysIn(resource, await contentOf(blobs, blob))
+  // Of each path the version before is remembered: most of the next one is the same.
+  const parsers = new Map<string, (bytes: Buffer) => unknown>()
+  const keysOf = async ({ path, blob }: GitVersion) => {
+    const parse = parsers.get(path) ?? versionParser()
+    parsers.set(path, parse)
+    return await keysIn(resource, await contentOf(blobs, blob, parse))
+  }
   let read = 0
   const { responses, unreadable } =
     paths.length === 1

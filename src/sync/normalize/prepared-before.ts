@@ -57,7 +57,8 @@ export class PreparedBefore {
       find(key: string, record: unknown): Prepared | undefined {
         const known = before?.records.get(key)
         if (known === undefined || !isEqual(known.record, record)) return undefined
-        now.records.set(key, known)
+        // The record of now: where the next response has the same object, it need not be compared, and the older one can go.
+        now.records.set(key, { record, prepared: known.prepared })
         return known.prepared
       },
       add: (key: string, record: unknown, prepared: Prepared) => void now.records.set(key, { record, prepared }),
