@@ -28,7 +28,8 @@ const compiled = compiledCode({
 })
 const { interruption, openOutput, runProgram } = compiled.load('program.cjs') as typeof import('./cli/program.ts')
 const ending = new AbortController()
-const signals = ['SIGINT', 'SIGTERM'] as const
+// SIGHUP comes when the terminal closes.
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 for (const signal of signals) {
   process.once(signal, () => ending.abort(interruption(signal)))
 }

@@ -20,7 +20,7 @@ export interface Terminal {
   readonly out: Output
   readonly err: Output
   readonly signal: AbortSignal
-  /** Gives SIGINT and SIGTERM their default effect again: they end the process. */
+  /** Gives SIGINT, SIGTERM and SIGHUP their default effect again: they end the process. */
   restoreSignals?(): void
 }
 

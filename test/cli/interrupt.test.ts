@@ -21,7 +21,7 @@ describe.each([
   ['report', ['report', '--out', 'interrupted.html']],
   ['migrate', ['migrate']],
 ] as const)('wynnsync %s', (_, args) => {
-  test.each(['SIGINT', 'SIGTERM'] as const)('ends at the first %s, and its statement with it', async (signal) => {
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('ends at the first %s, and its statement with it', async (signal) => {
     const url = await testDatabaseUrl()
     const [owner, watcher] = await Promise.all([openServer(url, { applicationName: 'owner' }), openServer(url)])
     onTestFinished(async () => void (await Promise.all([owner.close(), watcher.close()])))

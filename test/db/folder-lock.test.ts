@@ -1,13 +1,13 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock, virtualClock } from '../../src/base/clock.ts'
-import { RetryableError } from '../../src/base/errors.ts'
+import { FatalError, RetryableError } from '../../src/base/errors.ts'
 import { type Holder, lockFolder, readHolder } from '../../src/db/embedded/folder-lock.ts'
 import { compileInto } from '../support/compiled.ts'
 import { temporaryFolder } from '../support/postgres.ts'
@@ -110,6 +110,23 @@ test('the lock of a killed process is taken over', async () => {
   expect(await readHolder(dataDir)).toBeNull()
   await (await lockFolder(dataDir, { clock }))()
   expect(await readdir(dataDir)).toEqual([])
+})
+
+test('a full disk is named with the folder and what helps, and nothing is left behind', async (context) => {
+  const dataDir = await temporaryFolder()
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4k', 'tmpfs', dataDir], { stdio: 'ignore' })
+  } catch {
+    return context.skip('no file system can be mounted here')
+  }
+  onTestFinished(() => void execFileSync('umount', ['-l', dataDir]))
+  await writeFile(join(dataDir, 'fill'), Buffer.alloc(4096))
+  const full = lockFolder(dataDir, { clock })
+  await expect(full).rejects.toThrow(FatalError)
+  await expect(full).rejects.toThrow(/^the data folder .* cannot be written: ENOSPC.*; make room on its disk$/)
+  expect(await readdir(dataDir)).toEqual(['fill'])
+  await rm(join(dataDir, 'fill'))
+  await (await lockFolder(dataDir, { clock }))()
 })
 
 test('a pid that another process has now is not mistaken for the holder', async () => {

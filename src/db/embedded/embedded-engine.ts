@@ -73,6 +73,8 @@ function openingError(folder: string, stderr: readonly string[], error: unknown)
   const lines = stderr.slice(from).flatMap((line) => /(?:FATAL|PANIC|DETAIL): +(.*)/.exec(line)?.[1] ?? [])
   const reason = lines.slice(0, 2).join('; ')
   if (stderr.some((line) => LACK.test(line)))
-    return new FatalError(`the embedded database in ${folder} cannot be opened: ${reason}`)
+    return new FatalError(
+      `the embedded database in ${folder} cannot be opened: ${reason}${/No space left/.test(reason) ? '; make room on its disk' : ''}`,
+    )
   return new DamagedCluster(reason)
 }

@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
 import type { Clock } from '../../base/clock.ts'
-import { codeOf, RetryableError, reach, UsageError } from '../../base/errors.ts'
+import { codeOf, FatalError, RetryableError, reach, UsageError } from '../../base/errors.ts'
 import { createFolder } from '../../base/private-folder.ts'
 
 const holderSchema = z.object({
@@ -44,7 +44,7 @@ export async function readHolder(dataDir: string): Promise<Holder | null> {
  * @param options.waitMs how long to wait for another holder, in milliseconds; 0 gives up at once
  * @returns releases the lock
  * @throws RetryableError that names the holder when it still has the folder after `waitMs`
- * @throws UsageError when the folder cannot be created or written
+ * @throws UsageError when the folder cannot be created or written, FatalError when its disk is full or fails
  */
 export async function lockFolder(
   dataDir: string,
@@ -83,11 +83,9 @@ export async function lockFolder(
 async function claim(dataDir: string, mine: Holder): Promise<boolean> {
   const draft = join(dataDir, `lock.${mine.id}`)
   try {
-    await writeFile(draft, `${JSON.stringify(mine)}\n`, { mode: 0o600 })
-  } catch (error) {
-    throw unusable(dataDir, 'written', error)
-  }
-  try {
+    await writeFile(draft, `${JSON.stringify(mine)}\n`, { mode: 0o600 }).catch((error: unknown) => {
+      throw unusable(dataDir, 'written', error)
+    })
     await link(draft, lockPath(dataDir))
     return true
   } catch (error) {
@@ -193,11 +191,16 @@ async function readLock(dataDir: string): Promise<string | null> {
 /** What another folder or other permissions would cure, unlike a full or failing disk. */
 const UNUSABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'])
 
+/** What room on the disk would cure. */
+const FULL = new Set(['ENOSPC', 'EDQUOT'])
+
 function unusable(dataDir: string, what: 'created' | 'written', error: unknown): unknown {
-  if (!(error instanceof Error) || !UNUSABLE.has(String(codeOf(error)))) return error
-  return new UsageError(
-    `the data folder ${dataDir} cannot be ${what}: ${error.message}; choose another with --data-dir (WYNNSYNC_DATA_DIR), or change its permissions`,
-  )
+  const code = String(codeOf(error))
+  if (!(error instanceof Error) || code === 'undefined') return error
+  const message = `the data folder ${dataDir} cannot be ${what}: ${error.message}`
+  if (UNUSABLE.has(code))
+    return new UsageError(`${message}; choose another with --data-dir (WYNNSYNC_DATA_DIR), or change its permissions`)
+  return new FatalError(FULL.has(code) ? `${message}; make room on its disk` : message, { cause: error })
 }
 
 /** A holder for messages: `process 7 on elsewhere (sync items)`. */
