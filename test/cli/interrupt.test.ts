@@ -21,24 +21,27 @@ describe.each([
   ['report', ['report', '--out', 'interrupted.html']],
   ['migrate', ['migrate']],
 ] as const)('wynnsync %s', (_, args) => {
-  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('ends at the first %s, and its statement with it', async (signal) => {
-    const url = await testDatabaseUrl()
-    const [owner, watcher] = await Promise.all([openServer(url, { applicationName: 'owner' }), openServer(url)])
-    onTestFinished(async () => void (await Promise.all([owner.close(), watcher.close()])))
-    await owner.transaction(async (sql) => {
-      // What any of them asks first waits behind this.
-      await sql.query('lock table sync.run, sync.installed_sql in access exclusive mode')
-      const running = startProgram(args, { DATABASE_URL: url })
-      onTestFinished(() => void running.child.kill('SIGKILL'))
-      while ((await waiting(watcher)).length === 0) await systemClock.sleep(20)
-      const began = performance.now()
-      running.child.kill(signal)
-      const { code, err } = await running.finished
-      expect(performance.now() - began).toBeLessThan(5000)
-      expect([code, err]).toEqual([75, expect.stringContaining(`interrupted by ${signal}`)])
-      expect(await waiting(watcher)).toEqual([])
-    })
-  })
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'ends at the first %s, and its statement with it',
+    async (signal) => {
+      const url = await testDatabaseUrl()
+      const [owner, watcher] = await Promise.all([openServer(url, { applicationName: 'owner' }), openServer(url)])
+      onTestFinished(async () => void (await Promise.all([owner.close(), watcher.close()])))
+      await owner.transaction(async (sql) => {
+        // What any of them asks first waits behind this.
+        await sql.query('lock table sync.run, sync.installed_sql in access exclusive mode')
+        const running = startProgram(args, { DATABASE_URL: url })
+        onTestFinished(() => void running.child.kill('SIGKILL'))
+        while ((await waiting(watcher)).length === 0) await systemClock.sleep(20)
+        const began = performance.now()
+        running.child.kill(signal)
+        const { code, err } = await running.finished
+        expect(performance.now() - began).toBeLessThan(5000)
+        expect([code, err]).toEqual([75, expect.stringContaining(`interrupted by ${signal}`)])
+        expect(await waiting(watcher)).toEqual([])
+      })
+    },
+  )
 })
 
 test('a query ends at the first SIGINT while another process has the data folder', async () => {

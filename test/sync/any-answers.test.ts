@@ -33,6 +33,10 @@ interface Version {
 function createModel() {
   const versions: Version[] = []
   const missed = new Map<string, { first: number; last: number; received: number; times: number }>()
+  /** That no record has a type that can be read, although nearly all had one: what follows from it is unknown. */
+  const unsent: { claim?: { first: number; last: number; received: number }; isOpen: boolean; share?: number } = {
+    isOpen: false,
+  }
   let last: { at: number; text: string } | undefined
 
   function take({ levels, complete }: Told, at: number, received: number): 'taken' | 'not taken' {
@@ -47,6 +51,7 @@ function createModel() {
     const isNew = last === undefined || at > last.at
     last = { at, text }
     if (!isNew) return 'taken'
+    countTypes(Object.values(levels), repeated, at, received)
     for (const key of names) {
       missed.delete(key)
       const level = levels[key] ?? broken
@@ -69,7 +74,23 @@ function createModel() {
     missed.delete(version.key)
   }
 
-  return { take, versions, missed }
+  function countTypes(levels: readonly number[], isSame: boolean, at: number, received: number): void {
+    const share = levels.filter((level) => level !== broken).length / levels.length
+    if (share === 0 && (unsent.share ?? 0) >= 0.9) {
+      const { claim } = unsent
+      if (claim === undefined && !unsent.isOpen) unsent.claim = { first: at, last: at, received }
+      else if (claim && Math.min(at - claim.last, received - claim.received) >= 60 * 60_000) {
+        unsent.isOpen = true
+        delete unsent.claim
+      }
+      return
+    }
+    delete unsent.claim
+    if (share > 0) unsent.isOpen = false
+    if (!isSame && Math.abs(share - (unsent.share ?? -1)) > 0.02) unsent.share = share
+  }
+
+  return { take, versions, missed, unsent }
 }
 
 const text = (instant: number) => (instant === Infinity ? 'infinity' : timeOf(new Date(instant)))
@@ -112,10 +133,16 @@ describe.each(kindsOfLongTests)('any sequence of answers on the %s database', (k
         expect(
           await world.rows('select internal_name, level, valid_from, valid_until from game.item order by 1, 3'),
         ).toEqual(versions.map(({ key, level, from, until }) => [key, level, text(from), text(until)]))
-        // Where no record could be read, its fields were not sent either: another claim.
         expect(
           await world.rows(`select subject, first_at, times from sync.claim where kind <> 'unsent' order by 1`),
         ).toEqual([...model.missed].sort().map(([key, { first, times }]) => [key, text(first), times]))
+        const { claim, isOpen } = model.unsent
+        expect(await world.rows(`select subject, first_at, times from sync.claim where kind = 'unsent'`)).toEqual(
+          claim ? [['/type', text(claim.first), 1]] : [],
+        )
+        expect(await world.rows('select field from sync.unsent where until_at is null')).toEqual(
+          isOpen ? [['/type']] : [],
+        )
         expect(await world.rows(overlaps)).toEqual([])
         for (const answer of taken) expect(await levelsAt(answer.at)).toMatchObject(readable(answer.levels))
         const [[living] = []] = await world.rows(
