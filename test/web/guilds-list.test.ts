@@ -18,6 +18,8 @@ describe('the list of guilds', () => {
       '10:00',
     )
     const held = { Oak: place('d', '09:00'), Elm: place('d', '09:00'), Ash: place('a', '09:00') }
+    await syncGuild(world, guildBody('e', { 2: { rank: 'owner' } }, { prefix: '', level: 3 }), '10:00')
+    await syncGuild(world, guildBody('f', { 3: { rank: 'owner' } }, { prefix: null, level: 2 }), '10:00')
     await world.sync(territories, held, '10:00')
     await world.sync(territories, { ...held, Elm: place('a', '10:30'), Ash: place('d', '10:40') }, '11:00')
   })
@@ -32,6 +34,9 @@ describe('the list of guilds', () => {
     expect(rows).toEqual([
       ['Guild d', '2'],
       ['Guild a', '1'],
+      // Without a prefix one is no better than others.
+      ['Guild e', '0'],
+      ['Guild f', '0'],
     ])
     const found = parseHTML((await ask('/guilds?q=DDD')).text).document
     expect(found.querySelectorAll('#list tbody tr').length).toBe(1)
@@ -45,17 +50,19 @@ describe('the list of guilds', () => {
         [0, 6, 7, 9].map((place) => row.children[place]?.textContent),
       )
     }
-    expect(await rows('sort=-name')).toEqual([
+    expect((await rows('sort=-name')).slice(2)).toEqual([
       ['Guild d', '1', '1', '?'],
       ['Guild a', '1', '1', '1,234'],
     ])
-    expect((await rows('sort=rating')).map(([name]) => name)).toEqual(['Guild a', 'Guild d'])
-    expect((await rows('sort=-rating')).map(([name]) => name)).toEqual(['Guild a', 'Guild d'])
-    expect((await rows('sort=name&to=2026-06-01T10:20Z')).map((cells) => cells.slice(1, 3))).toEqual([
+    expect((await rows('sort=rating')).map(([name]) => name)).toEqual(['Guild a', 'Guild d', 'Guild e', 'Guild f'])
+    expect((await rows('sort=-rating')).map(([name]) => name)[0]).toBe('Guild a')
+    expect((await rows('sort=name&to=2026-06-01T10:20Z')).slice(0, 2).map((cells) => cells.slice(1, 3))).toEqual([
       ['0', '0'],
       ['0', '0'],
     ])
     expect((await rows('sort=name&from=2026-05-30T10:00Z&to=2026-05-31T10:00Z')).map((cells) => cells[1])).toEqual([
+      '?',
+      '?',
       '?',
       '?',
     ])

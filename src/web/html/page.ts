@@ -68,7 +68,7 @@ export function chapterOf(id: string, heading: string, ...figures: readonly Figu
 const css = `${style}
 body { max-width: 1160px } h2 { margin-top: 34px } figure { margin-top: 20px }
 .top { display: flex; flex-wrap: wrap; gap: 8px 18px; align-items: center; margin-bottom: 10px } .top b { font-size: 18px }
-.top b a { color: var(--ink); text-decoration: none } .top form { margin: 0; flex: 1; min-width: 12em; max-width: 24em } .top input { width: 100% }
+.top b a { color: var(--ink); text-decoration: none } .top form { margin: 0; flex: 1; min-width: 12em; max-width: 24em } .top input { width: 100%; text-overflow: ellipsis }
 .health { margin-left: auto; font-size: 14px; color: var(--soft); text-decoration: none; white-space: nowrap }
 .health circle { fill: #2f9e5f } .late circle { fill: #e0a100 } .silent circle { fill: #d64545 } .health:hover { text-decoration: underline }
 .banner { margin: 0 0 16px; padding: 8px 12px; border: 1px solid #d64545; border-left-width: 6px; border-radius: 4px; font-size: 15px }

@@ -138,10 +138,10 @@ async function guildsBy(
          from (${listed}) guild left join won using (uuid) left join lost using (uuid)
          ${isRated ? ratingOf('guild.uuid') : ''}
         where $1 = '' or strpos(lower(name collate "C"), lower($1 collate "C")) > 0 or lower(prefix collate "C") = lower($1 collate "C")
-        order by lower(prefix collate "C") = lower($1 collate "C") desc, ${by}${isText ? ' collate "C"' : ''} ${isFalling ? 'desc' : 'asc'} nulls last,
+        order by ($1 <> '' and lower(prefix collate "C") = lower($1 collate "C")) is true desc, ${by}${isText ? ' collate "C"' : ''} ${isFalling ? 'desc' : 'asc'} nulls last,
                  territories desc nulls last, level desc nulls last, name collate "C" limit $2 offset $3)
      select shown.*${isRated ? '' : ', season.rating'} from shown ${isRated ? '' : ratingOf('shown.uuid')}
-      order by lower(shown.prefix collate "C") = lower($1 collate "C") desc, shown.${by}${isText ? ' collate "C"' : ''} ${isFalling ? 'desc' : 'asc'} nulls last,
+      order by ($1 <> '' and lower(shown.prefix collate "C") = lower($1 collate "C")) is true desc, shown.${by}${isText ? ' collate "C"' : ''} ${isFalling ? 'desc' : 'asc'} nulls last,
                shown.territories desc nulls last, shown.level desc nulls last, shown.name collate "C"`,
     [text, most, (page - 1) * most, from, to, isWatched],
   )
