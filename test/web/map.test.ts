@@ -2,6 +2,7 @@ import { parseHTML } from 'linkedom'
 import { expect, test } from 'vitest'
 import { nameFinders } from '../../src/resources/key-names.ts'
 import { territories } from '../../src/resources/territories/index.ts'
+import { pageText } from '../../src/web/html/page.ts'
 import { mapPage } from '../../src/web/pages/map.ts'
 import { place } from '../support/guild-answers.ts'
 import { instantOf, worldOf } from '../support/world.ts'
@@ -42,6 +43,45 @@ test('what is known of a territory now is not said of a time before', async () =
   await world.sync(territories, oak(true, 'HIGH'), '11:00')
   const before = await drawn('at=2026-06-01T10:30Z')
   expect([before.paths('crowns'), before.known.places[0][1].slice(0, 4)]).toEqual(['', [null, 0, null, null]])
+})
+
+test('the page of 437 places with routes and what they store is at most 300 kB', async () => {
+  const nameOf = (nth: number) => `Territory named ${nth}`
+  const types = ['EMERALD', 'ORE', 'WOOD', 'FISH', 'CROP']
+  const bodyOf = (shift: number) =>
+    Object.fromEntries(
+      Array.from({ length: 437 }, (_, nth) => {
+        const [x, z] = [(nth % 20) * 107, Math.floor(nth / 20) * 131]
+        const stored = (type: string) => ({
+          type,
+          generation: 9000 + nth,
+          baseGeneration: 9000,
+          stored: 100 + nth,
+          limit: 3000,
+        })
+        const links = [1, 20].map((step) => nameOf(nth + step))
+        const fields = {
+          links,
+          treasury: 'HIGH',
+          defences: 'LOW',
+          resources: types.map(stored),
+          location: { start: [x, z], end: [x + 90, z + 90] },
+        }
+        return [nameOf(nth), place('abcdef'[(nth + shift) % 6] ?? null, shift === 0 ? '09:00' : '10:30', fields)]
+      }),
+    )
+  await world.sync(territories, bodyOf(0), '10:00')
+  await world.sync(territories, bodyOf(1), '11:00')
+  const now = new Date(instantOf('12:00'))
+  const page = await mapPage({ ...visit, sql: world.db, now, query: new URLSearchParams() })
+  const text = await pageText(page, {
+    health: { level: 'fresh', text: '' },
+    people: true,
+    version: 'test',
+    live: 'map',
+  })
+  expect(text.match(/<rect [^>]*aria-label/g)).toHaveLength(437)
+  expect(text.length).toBeLessThan(300_000)
 })
 
 /** The map's title when guilds hold so many territories each. */

@@ -56,7 +56,11 @@ function svgOf(options: Plot.PlotOptions, { width }: Sheet, label: string): stri
   // What is in an image cannot be followed.
   const links = [...svg.querySelectorAll('a')]
   // Hundreds of stops would keep a keyboard from what follows; a list has the same.
-  for (const link of links) link.setAttribute('tabindex', '-1')
+  for (const link of links) {
+    link.setAttribute('tabindex', '-1')
+    // As it is without it.
+    link.removeAttribute('fill')
+  }
   svg.setAttribute('role', label === '' ? 'presentation' : links.length > 0 ? 'group' : 'img')
   if (label !== '') svg.setAttribute('aria-label', label)
   return rounded(svg.outerHTML).replace(/<g data-cells="(\d+)" \/>/g, (_, nth: string) => cellTexts[Number(nth)] ?? '')

@@ -30,14 +30,14 @@ const rowsOnPaper = 20
 /** A table that scrolls inside itself; numbers to the right, what is not known marked as such. */
 export function tableMarkup({ columns, rows, note }: Table): Markup {
   const isNumeric = columns.map((_, index) => rows.every((row) => isNumber(row[index])))
-  const kind = (index: number) => (isNumeric[index] ? 'n' : '')
+  const kind = (index: number) => (isNumeric[index] ? ' class="n"' : '')
   // A template for each of ten thousand cells would take three times as long.
   const line = (row: readonly Cell[]) =>
-    `<tr>${row.map((cell, index) => `<td class="${kind(index)}">${cellText(cell)}</td>`).join('')}</tr>\n`
+    `<tr>${row.map((cell, index) => `<td${kind(index)}>${cellText(cell)}</td>`).join('')}</tr>\n`
   const body = (some: readonly (readonly Cell[])[]) => raw(some.map(line).join(''))
   const more = rows.slice(rowsOnPaper)
   return html`<div class="scroll" tabindex="0"><table>
-<thead><tr>${columns.map((column, index) => html`<th scope="col" class="${kind(index)}">${column}</th>`)}</tr></thead>
+<thead><tr>${columns.map((column, index) => html`<th scope="col"${raw(kind(index))}>${column}</th>`)}</tr></thead>
 <tbody>${body(rows.slice(0, rowsOnPaper))}</tbody>${more.length > 0 ? html`<tbody class="more">${body(more)}</tbody>` : ''}</table></div>${
     more.length > 0
       ? html`<p class="note on-paper">The first ${rowsOnPaper} of ${number(rows.length)} rows; the file has all of them,

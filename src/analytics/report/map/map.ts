@@ -129,13 +129,11 @@ function linePath(kind: string, lines: (at: At) => string): Plot.RenderFunction 
     path.setAttribute('class', kind)
     path.setAttribute(
       'd',
-      lines((across, down) => `${tenth(x?.(across))} ${tenth(y?.(down))}`),
+      lines((across, down) => `${Math.round(Number(x?.(across)))} ${Math.round(Number(y?.(down)))}`),
     )
     return path
   }
 }
-
-const tenth = (value: unknown) => Math.round(10 * Number(value)) / 10
 
 /** A line for each pair of places that a route joins, in either direction. */
 function routesBetween(places: readonly Place[], routes: ReadonlyMap<string, readonly string[]>, at: At): string {
