@@ -48,13 +48,16 @@ interface Lost {
 /** What was taken from it and not won back: by whom, who has it at the end of the period, and from when it can be attacked. */
 async function lostFigure({ sql }: Visit, uuid: string, { from, to }: Frame): Promise<Figure> {
   const lost = await sql.query<Lost>(
-    `with capture as materialized (
-       select * from analytics.territory_capture where captured_at >= $2 and captured_at < $3),
-     lost as (select distinct on (territory) * from capture where from_guild_uuid = $1::text::uuid and not is_recapture
-               order by territory, captured_at desc)
+    `with lost as materialized (
+       select distinct on (territory) territory, captured_at, to_guild_uuid, to_guild_name from analytics.territory_capture
+        where captured_at >= $2 and captured_at < $3 and from_guild_uuid = $1::text::uuid and not is_recapture
+        order by territory, captured_at desc)
      select lost.territory, lost.captured_at as at, lost.to_guild_uuid::text as taker, lost.to_guild_name as "takerName",
             latest.to_guild_uuid::text as holder, latest.to_guild_name as "holderName", latest.captured_at as since
-       from lost cross join lateral (select * from capture where capture.territory = lost.territory order by captured_at desc limit 1) latest
+       from lost
+      cross join lateral (select capture.to_guild_uuid, capture.to_guild_name, capture.captured_at from analytics.territory_capture capture
+                           where capture.territory = lost.territory and capture.captured_at >= lost.captured_at and capture.captured_at < $3
+                           order by capture.captured_at desc limit 1) latest
       order by latest.captured_at desc, lost.territory collate "C"`,
     [uuid, from, to],
   )
