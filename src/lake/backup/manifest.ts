@@ -94,6 +94,9 @@ export function isBackupPath(path: string): boolean {
   return /^[a-z_]+\.[a-z_0-9]+\/(month=[-\w]+\/)?[0-9a-f]{20}\.copy\.gz$/.test(path)
 }
 
+/** Nothing was put there yet. */
+export class NoBackup extends UsageError {}
+
 /** @returns undefined where there is no backup @throws UsageError when its manifest is none, or of a newer format */
 export async function readManifest(store: LakeStore, signal?: AbortSignal): Promise<StoredManifest | undefined> {
   const text = await store.readText(MANIFEST, signal)

@@ -23,7 +23,7 @@ import type { StoreSettings } from '../lake-store.ts'
 import { type LakePlace, openPlace } from '../read/place.ts'
 import { openStore } from '../store.ts'
 import { newestMigration, recordRestored } from './backup.ts'
-import { type BackupFile, type Manifest, readManifest } from './manifest.ts'
+import { type BackupFile, type Manifest, NoBackup, readManifest } from './manifest.ts'
 
 export interface RestoreOptions {
   readonly signal?: AbortSignal | undefined
@@ -47,9 +47,6 @@ export interface Restored {
   /** Tables that an earlier call had loaded. */
   readonly resumed: number
 }
-
-/** Nothing was put there yet. */
-export class NoBackup extends UsageError {}
 
 /** How much text goes into the database at once, in characters, and how many rows at most. */
 const CHUNK = 2_000_000

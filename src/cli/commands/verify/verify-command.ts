@@ -1,4 +1,7 @@
 import type { Database } from '../../../db/database.ts'
+import { lakeState } from '../../../lake/index-file.ts'
+import { storeSettings } from '../../../lake/lake-store.ts'
+import { verifyBackup, verifyLake } from '../../../lake/verify-places.ts'
 import { resources } from '../../../resources/index.ts'
 import { repairable, repairDatabase } from '../../../sync/verify/repair.ts'
 import { type Verified, verifyDatabase } from '../../../sync/verify/verify.ts'
@@ -12,6 +15,8 @@ import { withoutWriters } from '../../without-writers.ts'
 
 interface VerifyFlags extends ConsentFlags {
   readonly repair?: boolean
+  readonly lake?: string
+  readonly backup?: string
 }
 
 /** `verify`: proves that what the database holds agrees with itself; `--repair` puts right what follows from it. Returns the exit code. */
@@ -30,18 +35,32 @@ export async function verifyCommand(context: Context, flags: VerifyFlags): Promi
     await withoutWriters(db, () => repairDatabase(db, resources, checks, new Date(clock.now())))
     return { checks: await verifyAll(context, db), repaired }
   }
-  const { checks, repaired } = await withDatabase(
+  const places = await verifyPlaces(context, flags)
+  const { checks: ofDatabase, repaired } = await withDatabase(
     context,
     'verify',
     work,
     changes ? { access: 'change', alone: true } : { isInterruptible: true },
   )
+  const checks = [...ofDatabase, ...places]
   const seconds = Math.round((clock.now() - began) / 1000)
   const wrong = checks.reduce((sum, check) => sum + check.wrong, 0)
   const done = repaired.map(({ check, table, wrong: rows }) => ({ check, table, rows }))
   const json = { wrong, checks, seconds, ...(repair ? { dryRun, repaired: done } : {}) }
   writeSummary(context, json, textOf(checks, seconds, tableWidth(context)) + repairedText(done, dryRun))
   return wrong > 0 ? exitCode.rejected : exitCode.done
+}
+
+/** What lies beside the database: the lake that is named or configured, and a backup. Of a lake that is only configured there may be none yet. */
+async function verifyPlaces({ app, signal }: Context, { lake, backup }: VerifyFlags): Promise<Verified[]> {
+  const options = { settings: storeSettings(app), signal }
+  const place = lake ?? app.config.lake
+  const isThere =
+    place !== undefined && (lake !== undefined || (await lakeState(place, options.settings).catch(() => true)))
+  return [
+    ...(place !== undefined && isThere ? await verifyLake(place, options) : []),
+    ...(backup === undefined ? [] : await verifyBackup(backup, options)),
+  ]
 }
 
 async function verifyAll({ signal, progress }: Context, db: Database): Promise<Verified[]> {

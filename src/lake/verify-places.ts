@@ -1,0 +1,120 @@
+import { FatalError, messageOf, UsageError } from '../base/errors.ts'
+import { collectWrong } from '../sync/verify/check.ts'
+import type { Verified } from '../sync/verify/verify.ts'
+import { MANIFEST, NoBackup, readManifest } from './backup/manifest.ts'
+import { INDEX, type LakeFile, parseIndex } from './index-file.ts'
+import type { LakeStore, StoreSettings } from './lake-store.ts'
+import { openPlace } from './read/place.ts'
+import { openStore } from './store.ts'
+
+interface Options {
+  readonly settings: StoreSettings
+  readonly signal?: AbortSignal | undefined
+}
+
+type Hashed = Pick<LakeFile, 'path' | 'bytes' | 'sha256'>
+
+/**
+ * Reads every file of a lake, and holds it against its index; changes nothing.
+ * @throws UsageError when nothing was exported there; the store's error where a bucket is away
+ */
+export async function verifyLake(place: string, options: Options): Promise<Verified[]> {
+  const store = await openStore(place, options.settings)
+  const text = await store.readText(INDEX, options.signal)
+  if (text === undefined) throw new UsageError(`${place} has no ${INDEX}: no lake was exported into it`)
+  const wrong = collectWrong()
+  const files: LakeFile[] = []
+  try {
+    files.push(...parseIndex(text, place).files)
+    for (const table of new Set(files.map((file) => file.table))) {
+      const problem = await problemOfTable(store, table, files, options.signal)
+      if (problem !== undefined) wrong.add({ file: `${table}/${INDEX}`, problem })
+    }
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    wrong.add({ file: INDEX, problem: messageOf(error) })
+  }
+  return [
+    { ...lakeIndex, ...found(wrong) },
+    { ...lakeFile, ...(await wrongFiles(place, files, options)) },
+  ]
+}
+
+/**
+ * Reads every file of a backup, and holds it against its list; changes nothing.
+ * @throws NoBackup when there is none; the store's error where a bucket is away
+ */
+export async function verifyBackup(place: string, options: Options): Promise<Verified[]> {
+  const wrong = collectWrong()
+  const files: Hashed[] = []
+  try {
+    const manifest = await readManifest(await openStore(place, options.settings), options.signal)
+    if (!manifest) throw new NoBackup(`there is no backup in ${place}`)
+    files.push(...manifest.files)
+  } catch (error) {
+    if (!(error instanceof UsageError) || error instanceof NoBackup) throw error
+    wrong.add({ file: MANIFEST, problem: messageOf(error) })
+  }
+  return [
+    { ...backupList, ...found(wrong) },
+    { ...backupFile, ...(await wrongFiles(place, files, options)) },
+  ]
+}
+
+const lakeIndex = {
+  check: 'lake index',
+  table: INDEX,
+  meaning: 'indexes of the lake that cannot be read, or differ from that of one table',
+}
+const lakeFile = {
+  check: 'lake file',
+  table: '*.parquet',
+  meaning: 'files of the lake that are missing, or are not what its index says',
+}
+const backupList = {
+  check: 'backup list',
+  table: MANIFEST,
+  meaning: 'a list of the files of the backup that cannot be read',
+}
+const backupFile = {
+  check: 'backup file',
+  table: '*.copy.gz',
+  meaning: 'files of the backup that are missing, or are not what its list says',
+}
+
+const found = ({ wrong, examples }: ReturnType<typeof collectWrong>) => ({ wrong, examples: [...examples] })
+
+async function wrongFiles(place: string, files: readonly Hashed[], { settings, signal }: Options) {
+  const wrong = collectWrong()
+  const opened = openPlace(place, settings)
+  for (const file of files) {
+    signal?.throwIfAborted()
+    try {
+      await opened.fetch(file, null, signal)
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (!(error instanceof FatalError)) throw error
+      wrong.add({ file: file.path, problem: messageOf(error) })
+    }
+  }
+  return found(wrong)
+}
+
+/** What an index of one table says otherwise than that of the lake: either is wrong then. */
+async function problemOfTable(
+  store: LakeStore,
+  table: string,
+  files: readonly LakeFile[],
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const text = await store.readText(`${table}/${INDEX}`, signal)
+  if (text === undefined) return 'it is missing'
+  const own = files.filter((file) => file.table === table)
+  try {
+    const of = JSON.parse(text) as { readonly table?: unknown; readonly files?: unknown }
+    const isSame = of.table === table && JSON.stringify(of.files) === JSON.stringify(own)
+    return isSame ? undefined : `it says of its files something else than ${INDEX}`
+  } catch {
+    return 'it is no JSON'
+  }
+}
