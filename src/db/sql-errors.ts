@@ -37,10 +37,13 @@ const REFUSED: Readonly<Record<string, string>> = {
   '3D000': 'create it first: createdb NAME',
 }
 
-/** SQLSTATEs whose message may leave out the cause: "wrote only 4096 of 8192 bytes". */
-const CAUSES: Readonly<Record<string, string>> = {
-  '25006': 'read-only database',
-  '53100': 'no space left on the disk of database',
+/** SQLSTATEs whose message may leave out the cause, "wrote only 4096 of 8192 bytes", and what to do. */
+const CAUSES: Readonly<Record<string, { readonly cause: string; readonly advice: string }>> = {
+  '25006': {
+    cause: 'read-only database',
+    advice: 'set DATABASE_URL to the primary, or unset default_transaction_read_only for this user',
+  },
+  '53100': { cause: 'no space left on the disk of database', advice: 'make room on that disk' },
 }
 
 const FIELDS = {
@@ -109,7 +112,8 @@ function fromPostgres(error: PostgresFailure, place: string): Error {
   const advice = REFUSED[error.code]
   if (advice)
     return new FatalError(`database ${place} refuses the connection: ${error.message}; ${advice}`, { context })
-  const cause = CAUSES[error.code]
-  if (cause !== undefined) return new FatalError(`${cause} ${place}: ${error.message}`, { context })
+  const known = CAUSES[error.code]
+  if (known !== undefined)
+    return new FatalError(`${known.cause} ${place}: ${error.message}; ${known.advice}`, { context })
   return new FatalError(error.message, { context })
 }
