@@ -124,7 +124,7 @@ body:has(.home-page) { max-width: 1440px } .home-page h2, .home-page figcaption:
 @media screen and (max-width: 900px) { #ticker li:nth-child(n + 7) { display: none } .front { grid-template-columns: minmax(0, 1fr) } .numbers { grid-template-columns: repeat(2, minmax(0, 1fr)) } .numbers b { font-size: 24px } }
 @media screen and (max-width: 740px) { .places text { display: none } }
 th a { color: inherit; text-decoration: none } th a:hover { text-decoration: underline } th a[aria-current] { color: var(--ink) }
-.facts { margin: 0 0 12px; display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 4px 14px; font-size: 14px } .facts dt { color: var(--soft) } .facts dd { margin: 0 } .facts a { margin-left: 6px; white-space: nowrap }
+.facts { margin: 0 0 12px; display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 4px 14px; font-size: 14px } .facts dt { color: var(--soft) } .facts dd { margin: 0 } .facts a { margin-left: 6px; overflow-wrap: anywhere }
 .parts { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-top: 12px; font-size: 15px } .standing { display: grid; grid-template-columns: auto minmax(0, 1fr) minmax(0, 380px); gap: 10px 22px; align-items: start } .standing p { margin-bottom: 8px }
 .standing > div { grid-column: 2 } .standing > .places { grid-column: 3; grid-row: 1 } .standing:not(:has(.guild-banner)) > div { grid-column: 1 / 3 } .guild-banner { width: 74px; border: 1px solid var(--rule) } .standing .places { max-height: 340px } progress { accent-color: var(--link); vertical-align: middle }
 @media screen and (max-width: 900px) { .standing { grid-template-columns: auto minmax(0, 1fr) } .standing > .places { grid-column: 1 / -1; grid-row: auto } .guild-banner { width: 52px } }
