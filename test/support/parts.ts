@@ -64,6 +64,7 @@ export const slow: readonly string[] = [
   'end-to-end/faults/each.test.ts',
   'end-to-end/faults/mixed.test.ts',
   'end-to-end/fuzz/fuzz.test.ts',
+  'end-to-end/interleavings.test.ts',
   'end-to-end/unattended/bad-day.test.ts',
   'end-to-end/unattended/day.test.ts',
   'end-to-end/unattended/hostile.test.ts',
