@@ -4,6 +4,7 @@ import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
@@ -46,6 +47,15 @@ describe('the package, installed in an empty folder,', () => {
     expect(stdout).toMatch(/^bow \S+/m)
     expect(stdout).toMatch(/username: '\w+'/)
     expect(stdout).not.toContain('undefined')
+  })
+
+  test('names files, types and formats as publint asks', async () => {
+    const { messages, pkg } = await publint({
+      pkgDir: join(folder, 'node_modules/wynnsync'),
+      level: 'suggestion',
+      pack: false,
+    })
+    expect([pkg?.name, messages]).toEqual(['wynnsync', []])
   })
 
   test('has one copy of the program, and runs it with an embedded database', async () => {
