@@ -132,4 +132,16 @@ describe('verify of what lies beside the database', () => {
       ],
     ])
   })
+
+  test('says what it found in the database where the bucket of the lake is away', async () => {
+    const access = {
+      AWS_ACCESS_KEY_ID: 'key',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+      AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1',
+    }
+    const { code, out, err } = await runInside(['verify', '--lake', 's3://bucket/lake'], { ...environment, ...access })
+    expect([code, out]).toEqual([75, ''])
+    expect(err).toMatch(/\d+ checks of \d+ tables in .*: nothing is wrong/)
+    expect(err).toContain('bucket bucket: connect ECONNREFUSED')
+  })
 })

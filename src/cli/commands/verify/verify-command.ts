@@ -1,3 +1,4 @@
+import { RetryableError } from '../../../base/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import { lakeState } from '../../../lake/index-file.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
@@ -35,15 +36,23 @@ export async function verifyCommand(context: Context, flags: VerifyFlags): Promi
     await withoutWriters(db, () => repairDatabase(db, resources, checks, new Date(clock.now())))
     return { checks: await verifyAll(context, db), repaired }
   }
-  const places = await verifyPlaces(context, flags)
+  // A bucket that is away does not take away what is found in the database; a wrong name is said at once.
+  const places = await verifyPlaces(context, flags).catch((error: unknown) => {
+    if (error instanceof RetryableError) return error
+    throw error
+  })
   const { checks: ofDatabase, repaired } = await withDatabase(
     context,
     'verify',
     work,
     changes ? { access: 'change', alone: true } : { isInterruptible: true },
   )
-  const checks = [...ofDatabase, ...places]
   const seconds = Math.round((clock.now() - began) / 1000)
+  if (places instanceof RetryableError) {
+    context.err.write(textOf(ofDatabase, seconds, tableWidth(context)))
+    throw places
+  }
+  const checks = [...ofDatabase, ...places]
   const wrong = checks.reduce((sum, check) => sum + check.wrong, 0)
   const done = repaired.map(({ check, table, wrong: rows }) => ({ check, table, rows }))
   const json = { wrong, checks, seconds, ...(repair ? { dryRun, repaired: done } : {}) }
