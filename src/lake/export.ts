@@ -7,6 +7,7 @@ import { syncFile } from '../db/embedded/sync-files.ts'
 import { inSnapshot } from '../db/move/move.ts'
 import { readOrigin } from '../sync/run/admission.ts'
 import { type Changes, changesOf, isContinued, type Job, type Reading, readingOf, refuseOther } from './changes.ts'
+import { writeContents } from './contents-page.ts'
 import { coverageOf } from './coverage.ts'
 import { type DuckDb, describeParquet, openDuckDb, writeParquet } from './duckdb.ts'
 import { writeCatalogue } from './ducklake/catalogue.ts'
@@ -122,6 +123,7 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
   await writeTableIndexes(store, before, index)
   await writeIndex(store, index)
   await writeCatalogue(work.duck, store, { tables, files, at })
+  await writeContents(store, index, tables)
   await rm(draftPath(store), { force: true })
   const dropped = await dropOthers(store, new Set([...paths, ...replaced.map(({ path }) => path)]))
   await dropTableIndexes(store, before, index)

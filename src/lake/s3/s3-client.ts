@@ -70,7 +70,9 @@ export function openBucket(
   const at = (key: string) => base + key.split('/').map(encodeURIComponent).join('/')
 
   async function once(method: Method, url: string, upload: Upload | undefined, signal: AbortSignal | undefined) {
-    const headers = { 'x-amz-content-sha256': upload?.sha256 ?? EMPTY, ...conditionOf(upload) }
+    // A browser shows a page only where the bucket says that it is one.
+    const type = upload && url.endsWith('.html') ? { 'content-type': 'text/html; charset=utf-8' } : {}
+    const headers = { 'x-amz-content-sha256': upload?.sha256 ?? EMPTY, ...conditionOf(upload), ...type }
     const datetime = new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '')
     const identity = {
       accessKeyId: String(keyId),
