@@ -79,6 +79,7 @@ export const slow: readonly string[] = [
   'lake/import.test.ts',
   'lake/many-gaps.test.ts',
   'lake/merge.test.ts',
+  'lake/one-file.test.ts',
   'lake/spark.test.ts',
   'lake/start-lake.test.ts',
   'lake/sync-after-import.test.ts',
