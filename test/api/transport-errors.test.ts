@@ -230,6 +230,15 @@ describe('what does not pass is given up with what was seen', () => {
     expect(failure.message).toContain('connection refused after 5 attempts')
   })
 
+  test.runIf(process.platform === 'linux')('a network without a way there', async () => {
+    // TCP cannot reach everybody at once, whatever the network of the machine.
+    const { call, transport } = await open(() => fine, { baseUrl: 'http://255.255.255.255:9/v3/', token: undefined })
+    const failure = await failureOf(call({ method: 'GET', route: '/item/sets', path: '/item/sets' }))
+    expect(failure).toBeInstanceOf(errors.Unavailable)
+    expect(failure.message).toContain('network unreachable after 5 attempts')
+    expect(transport.requestsSent()).toBe(5)
+  })
+
   test('a body above the size limit is fatal and asked for once', async () => {
     const { call, transport } = await open(() => ({ raw: `"${'x'.repeat(5000)}"` }), { maxBytes: 1000 })
     const failure = await failureOf(call())

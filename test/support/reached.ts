@@ -97,8 +97,10 @@ function waysThere(): string[] {
   const failures = readFileSync(join(root, 'src/api/http/outcome.ts'), 'utf8')
   const [, kinds = ''] = /type FailureKind =\n([\s\S]*?)\n\n/.exec(failures) ?? []
   const requests = [...kinds.matchAll(/'([^']+)'/g)].map(([, kind = '']) => {
-    const ending = isRetryable(null, kind as Parameters<typeof isRetryable>[1]) ? 'repeated' : 'given up'
-    return `request ${kind}: ${ending}`
+    // These two come with a status, which says that another request would end the same way.
+    const isRepeated =
+      !['gateway', 'redirect'].includes(kind) && isRetryable(null, kind as Parameters<typeof isRetryable>[1])
+    return `request ${kind}: ${isRepeated ? 'repeated' : 'given up'}`
   })
   const statuses = ['request 429: repeated', 'request 429: given up', 'request 503: repeated', 'request 404: given up']
   return [...new Set([...named, ...guards, ...claims, ...requests, ...statuses])].sort()
