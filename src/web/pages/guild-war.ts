@@ -45,7 +45,7 @@ interface Lost {
   readonly since: Date
 }
 
-/** What was taken from it and not won back: by whom, who has it at the end of the period, and from when it can be attacked. */
+/** What was taken from it and not won back: by whom, who captured it last in the period, and from when it can be attacked. */
 async function lostFigure({ sql }: Visit, uuid: string, { from, to }: Frame): Promise<Figure> {
   const lost = await sql.query<Lost>(
     `with lost as materialized (
@@ -68,7 +68,7 @@ async function lostFigure({ sql }: Visit, uuid: string, { from, to }: Frame): Pr
   if (open.length === 0) return { id, title: `All of ${all} ${lost.length === 1 ? 'is' : 'are'} won back` }
   return {
     ...listFigure(id, `${number(open.length)} of ${all} ${open.length === 1 ? 'is' : 'are'} not won back`, {
-      columns: ['Territory', 'Lost (UTC)', 'To', 'Held by', 'Open since (UTC)'],
+      columns: ['Territory', 'Lost (UTC)', 'To', 'Last captured by', 'Open since (UTC)'],
       rows: open.map(({ territory, at, taker, takerName, holder, holderName, since }) => [
         ...[link('territories', territory), at, guildLink(taker, takerName), guildLink(holder, holderName)],
         new Date(since.getTime() + COOLDOWN * 60_000),
