@@ -17,27 +17,36 @@ describe('every page', () => {
       (one) => [one.textContent, one.getAttribute('href') ?? ''] as const,
     )
 
-  test.each(['/captures', '/territories', '/territories/Oak', '/worlds', '/map', '/status', `/guilds/${guildId('a')}`])(
-    'about a period has it in its address, and links to others: %s',
-    async (path) => {
-      const { ask } = await served()
-      const usual = await ask(path)
-      const links = linksOf(usual.text, '.period > a')
-      const names = ['24 h', '7 d', '30 d', ...(path === '/status' ? ['90 d'] : []), 'all']
-      expect(links.map(([name]) => name)).toEqual(names)
-      expect(parseHTML(usual.text).document.querySelectorAll('.period > [aria-current]').length).toBe(1)
-      for (const [name, href] of links) {
-        const { status, text } = await ask(href)
-        expect([href, status]).toEqual([href, 200])
-        const from = new URLSearchParams(href.split('?')[1]).get('from')
-        const field = parseHTML(text).document.querySelector('.period input[name=from]')
-        expect([name, field?.getAttribute('value')]).toEqual([name, from])
-      }
-      expect((await ask(`${path}?from=2026-06-01T12:00Z&to=2026-06-01T11:00Z`)).status).toBe(400)
-      expect((await ask(`${path}?to=2027-06-01`)).status).toBe(400)
-      expect((await ask(`${path}?from=soon`)).status).toBe(400)
-    },
-  )
+  test.each([
+    '/',
+    '/patches',
+    '/records',
+    '/leaderboards',
+    '/captures',
+    '/territories',
+    '/territories/Oak',
+    '/worlds',
+    '/map',
+    '/status',
+    `/guilds/${guildId('a')}`,
+  ])('about a period has it in its address, and links to others: %s', async (path) => {
+    const { ask } = await served()
+    const usual = await ask(path)
+    const links = linksOf(usual.text, '.period > a')
+    const names = ['24 h', '7 d', '30 d', ...(path === '/status' ? ['90 d'] : []), 'all']
+    expect(links.map(([name]) => name)).toEqual(names)
+    expect(parseHTML(usual.text).document.querySelectorAll('.period > [aria-current]').length).toBe(1)
+    for (const [name, href] of links) {
+      const { status, text } = await ask(href)
+      expect([href, status]).toEqual([href, 200])
+      const from = new URLSearchParams(href.split('?')[1]).get('from')
+      const field = parseHTML(text).document.querySelector('.period input[name=from]')
+      expect([name, field?.getAttribute('value')]).toEqual([name, from])
+    }
+    expect((await ask(`${path}?from=2026-06-01T12:00Z&to=2026-06-01T11:00Z`)).status).toBe(400)
+    expect((await ask(`${path}?to=2027-06-01`)).status).toBe(400)
+    expect((await ask(`${path}?from=soon`)).status).toBe(400)
+  })
 
   test('counts only what lies in the period', async () => {
     const { ask } = await served()
@@ -46,6 +55,42 @@ describe('every page', () => {
     expect(await titleOf('to=2026-06-01T17:00Z')).toMatch(/^4 captures/)
     expect(await titleOf('from=2026-06-01T11:00Z&to=2026-06-01T17:00Z')).toMatch(/^[123] captures?/)
     expect(await titleOf('from=2026-05-01&to=2026-05-02')).toBe('No capture was seen in this period')
+  })
+
+  test('shows of a period what was then, and follows no longer what is', async () => {
+    const { ask } = await served()
+    const at = async (path: string) => parseHTML((await ask(path)).text).document
+    const holderOf = (page: ReturnType<typeof parseHTML>['document']) =>
+      page.querySelector('#home-map [data-place=Oak] title')?.textContent?.replace('Oak: ', '')
+    const [then, now] = [await at('/?from=2026-06-01T09:00Z&to=2026-06-01T10:10Z'), await at('/')]
+    expect([holderOf(then), holderOf(now)]).toEqual([hostile.guild, 'Guild b'])
+    expect([then, now].map((page) => page.querySelectorAll('#home-live').length)).toEqual([0, 1])
+    const captures = (page: ReturnType<typeof parseHTML>['document']) => page.querySelectorAll('#ticker li').length
+    expect(captures(then)).toBeLessThan(captures(now))
+    expect(then.querySelector('header > p')?.textContent).toMatch(
+      /^As of 1 Jun, 10:10 UTC: 0 captures in the .* before /,
+    )
+    const before = 'from=2026-05-01&to=2026-05-02'
+    for (const [path, title] of [
+      ['/patches', 'No patch was seen in this period'],
+      ['/records', 'The map was not seen in this period'],
+    ])
+      expect((await at(`${path}?${before}`)).querySelector('h1')?.textContent).toBe(title)
+  })
+
+  test('has the records of a period, which are those of all time where it has all of that', async () => {
+    const { ask } = await served()
+    const recordsOf = async (query: string) =>
+      [...parseHTML((await ask(`/records?${query}`)).text).document.querySelectorAll('#record-list tbody tr')].map(
+        ({ children }) => [0, 1, 2, 3].map((place) => children[place]?.textContent?.replace('at least ', '')),
+      )
+    const all = await recordsOf('')
+    expect(all.length).toBe(4)
+    // A minute less than all.
+    expect(await recordsOf('to=2026-06-01T17:00Z')).toEqual(all)
+    const early = await recordsOf('to=2026-06-01T11:10Z')
+    expect(early.length).toBe(4)
+    expect(early).not.toEqual(all)
   })
 
   test('about a time that is long over may be kept for an hour, unless it names players', async () => {

@@ -18,6 +18,8 @@ export interface Visit {
   /** Whether single players are shown. */
   readonly people: boolean
   readonly finders: NameFinders
+  /** Makes the parts of the page that name no player, or has them from seconds ago, as of pages that name none. Left out: makes them. */
+  readonly kept?: <T extends object>(make: () => Promise<T>) => Promise<T>
   /** Left out: what each page shows is read by itself. */
   readonly ahead?: Ahead | undefined
 }

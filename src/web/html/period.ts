@@ -17,8 +17,15 @@ interface Subject {
   /** The end of the period, where the address names none. */
   readonly to?: Date
   readonly guild?: string
-  /** How long it is by default, in days. */
+  /** How long it is by default, in days; Infinity: all that was observed. */
   readonly days?: number
+}
+
+interface ShownPeriod {
+  readonly frame: Frame
+  readonly control: Markup
+  /** Whether it has all that was ever observed. */
+  readonly isWhole: boolean
 }
 
 const DAY = 86_400_000
@@ -35,7 +42,7 @@ function daysBefore(to: Date, days: number, { first }: Seen): Date {
 export async function shownPeriod(
   { sql, now, query }: Visit,
   { path, of, to, guild, days = WEEK }: Subject,
-): Promise<{ readonly frame: Frame; readonly control: Markup }> {
+): Promise<ShownPeriod> {
   const seen = (of && (await seenOf(sql, of))) ?? (await seenOf(sql))
   const wanted = wantedPeriod(query, now)
   const until = wanted.to ?? to
@@ -44,7 +51,9 @@ export async function shownPeriod(
   const period = await periodOf(sql, { ...(from && { from }), ...(until && { to: until }) }, now, seen)
   if (period.from >= period.to) throw wrong('from', 'from must be before to')
   const frame: Frame = { ...period, guild: guild ?? null, writtenAt: now }
-  return { frame, control: await switchOf(sql, { path, query, seen, period, days }) }
+  const isWhole =
+    !seen || (period.from <= beginOf(0, period.to, seen.first) && period.to.getTime() >= endAfter(seen.last).getTime())
+  return { frame, control: await switchOf(sql, { path, query, seen, period, days }), isWhole }
 }
 
 function wantedPeriod(query: URLSearchParams, now: Date): Partial<Period> {
@@ -103,7 +112,7 @@ async function usualPeriods(sql: Visit['sql'], seen: Seen, usual: number): Promi
     ['24 h', days(1)],
     ['7 d', days(7)],
     ['30 d', days(30)],
-    ...(usual > 30 ? [[`${usual} d`, days(usual)] as const] : []),
+    ...(usual > 30 && usual < Infinity ? [[`${usual} d`, days(usual)] as const] : []),
     ...(season
       ? [[`season ${season.season}`, { from: beginOf(season.started.getTime(), to, first), to }] as const]
       : []),

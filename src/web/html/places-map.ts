@@ -24,13 +24,20 @@ export interface HeldPlace {
   readonly z2: number
 }
 
-export async function readPlaces(sql: Sql): Promise<HeldPlace[]> {
+/** Every place and who holds it, or held it at an instant; of then nothing else is said. */
+export async function readPlaces(sql: Sql, at?: Date): Promise<HeldPlace[]> {
+  const known = at
+    ? `select place.territory, held.guild_uuid, held.guild_name, held.guild_prefix, held.held_from, null::boolean as is_hq, null as treasury,
+              null as defences, min_x, max_x, min_z, max_z
+         from analytics.territory place left join analytics.map_at($1) held using (territory)`
+    : 'select * from analytics.territory'
   return await sql.query<HeldPlace>(
     `select territory, guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix, held_from as since,
             is_hq as hq, treasury, defences,
             least(min_x, max_x) as x1, least(min_z, max_z) as z1, greatest(min_x, max_x) as x2, greatest(min_z, max_z) as z2
-       from analytics.territory
+       from (${known}) known
       where min_x is not null and min_z is not null and max_x is not null and max_z is not null order by territory collate "C"`,
+    at ? [at] : [],
   )
 }
 

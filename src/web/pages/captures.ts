@@ -23,10 +23,16 @@ interface Capture {
   readonly again: boolean
 }
 
-/** The latest captures, of one territory, or by and from one guild, where that is given. */
+interface Wanted {
+  readonly territory?: string | null
+  readonly guild?: string | null
+  readonly before?: Date | null
+}
+
+/** The latest captures, before an instant, of one territory, or by and from one guild, where that is given. */
 export async function latestCaptures(
   sql: Sql,
-  { territory = null, guild = null }: { readonly territory?: string | null; readonly guild?: string | null },
+  { territory = null, guild = null, before = null }: Wanted,
   most: number,
 ): Promise<Capture[]> {
   return await sql.query<Capture>(
@@ -34,8 +40,9 @@ export async function latestCaptures(
             to_guild_name as "to", to_guild_uuid::text as "toUuid", is_recapture as again
        from analytics.territory_capture where ($1::text is null or territory = $1)
         and ($2::text is null or to_guild_uuid = $2::text::uuid or from_guild_uuid = $2::text::uuid)
+        and ($4::timestamptz is null or captured_at < $4)
       order by captured_at desc, territory collate "C" limit $3`,
-    [territory, guild, most],
+    [territory, guild, most, before],
   )
 }
 
@@ -87,12 +94,56 @@ interface MapRecord {
   readonly most: number | null
 }
 
-/** `/records`: the most captures in a day, the longest hold, the largest empire and the most contested place. */
-export async function recordsPage({ sql }: Visit): Promise<Page> {
-  const records = await sql.query<MapRecord>(
+/** The records of a period, from what responses show: each is certain, and exact where no response was missing. */
+const recordsBetween = `
+  with hold as materialized (
+    select territory, guild_uuid, greatest(held_from, $1::timestamptz) as begins, least(confirmed_until, held_until, $2::timestamptz) as ends
+      from analytics.territory_hold where held_from < $2 and coalesce(held_until, 'infinity') > $1),
+  capture as materialized (
+    select territory, to_guild_uuid as guild_uuid, captured_at from analytics.territory_capture where captured_at >= $1 and captured_at < $2),
+  held as (
+    select guild_uuid, at, sum(sum(more)) over own as held, lead(at, 1, $2) over own as until
+      from (select guild_uuid, begins as at, 1 as more from hold where begins < ends
+             union all select guild_uuid, ends, -1 from hold where begins < ends) change
+     group by guild_uuid, at window own as (partition by guild_uuid order by at)),
+  missed as (select exists (select from analytics.unobserved('territories', $1, $2)) or first_at > $1 as any from analytics.watch('territories')),
+  found as (
+    (select 'most captures in a day' as record, null as territory, guild_uuid, count(*) as value,
+            date_bin('1 day', captured_at, timestamptz 'epoch') as begins, date_bin('1 day', captured_at, timestamptz 'epoch') + interval '24 hours' as ends
+       from capture group by guild_uuid, begins order by value desc, begins, guild_uuid limit 1)
+     union all
+    (select 'longest confirmed hold', territory, guild_uuid, extract(epoch from ends - begins), begins, ends
+       from hold where begins < ends order by ends - begins desc, begins, territory collate "C" limit 1)
+     union all
+    (select 'largest empire', null, guild_uuid, held, at, until from held order by held desc, at, guild_uuid limit 1)
+     union all
+    (select 'most contested place', territory, null, count(*), min(captured_at), max(captured_at)
+       from capture group by territory order by count(*) desc, territory collate "C" limit 1))
+  select found.record, found.territory, found.guild_uuid::text as uuid, named.guild_name as name, found.value::float8 as value,
+         found.begins as "from", found.ends as "to", case when missed.any then 'at_least' else 'exact' end as quality,
+         case when not missed.any then found.value::float8 end as most
+    from found cross join missed
+    left join lateral (select hold.guild_name from analytics.territory_hold hold where hold.guild_uuid = found.guild_uuid and hold.held_from <= found.ends
+                        order by hold.held_from desc limit 1) named on true
+   order by found.record collate "C"`
+
+async function recordsOfAllTime(sql: Sql): Promise<MapRecord[]> {
+  return await sql.query<MapRecord>(
     `select record, territory, guild_uuid::text as uuid, guild_name as name, value, from_time as "from", to_time as "to", quality, at_most as most
        from analytics.territory_record order by record collate "C"`,
   )
+}
+
+/** `/records`: the most captures in a day, the longest hold, the largest empire and the most contested place, of all time or of a period. */
+export async function recordsPage(visit: Visit): Promise<Page> {
+  const { frame, control, isWhole } = await shownPeriod(visit, {
+    path: '/records',
+    of: ['territories'],
+    days: Infinity,
+  })
+  const records = await (isWhole
+    ? recordsOfAllTime(visit.sql)
+    : visit.sql.query<MapRecord>(recordsBetween, [frame.from, frame.to]))
   const said = (record: string, value: number | null) =>
     value === null
       ? '?'
@@ -110,12 +161,15 @@ export async function recordsPage({ sql }: Visit): Promise<Page> {
   const columns = ['Record', 'Territory', 'Guild', 'How much', 'At most', 'From (UTC)', 'Until (UTC)']
   const figure =
     records.length === 0
-      ? missing('record-list', 'No record of the map is known yet', 'wynnsync sync territories')
+      ? isWhole
+        ? missing('record-list', 'No record of the map is known yet', 'wynnsync sync territories')
+        : { id: 'record-list', title: 'The map was not seen in this period' }
       : listFigure('record-list', count(records.length, 'record'), { columns, rows })
   return {
     path: '/records',
-    title: records.length === 0 ? 'No record of the map is known yet' : 'Records of the map',
-    lead: 'What is certain since the history began; “at least” where it was not watched throughout.',
+    title: records.length === 0 ? figure.title : 'Records of the map',
+    lead: `What is certain${isWhole ? ' since the history began' : `, ${moment(frame.from)} to ${moment(frame.to)}`}; “at least” where it was not watched throughout.`,
+    control,
     chapters: [chapterOf('records', 'Records', figure)],
   }
 }

@@ -5,15 +5,18 @@ import type { Markup } from '../../analytics/report/drawing/html-table.ts'
 import { readWatched } from '../../analytics/report/drawing/time-axis.ts'
 import { changesOf, type Kind, type Patch, patchText } from '../../analytics/report/patch/patch-changes.ts'
 import { shiftsOf } from '../../analytics/report/patch/patch-shifts.ts'
-import { count, instant, length, moment, number } from '../../analytics/report/words.ts'
+import { type Period, stepOf } from '../../analytics/report/period.ts'
+import { count, every, instant, length, moment, number } from '../../analytics/report/words.ts'
+import type { Sql, SqlValue } from '../../db/database.ts'
 import { guildChip, guildLink, link } from '../html/links.ts'
 import type { Page, Visit } from '../html/page.ts'
-import { placesMap, placesTitle, readPlaces } from '../html/places-map.ts'
+import { shownPeriod } from '../html/period.ts'
+import { type HeldPlace, placesMap, placesTitle, readPlaces } from '../html/places-map.ts'
 import { type Tile, tilesMarkup } from '../html/tiles.ts'
 import { latestCaptures } from './captures.ts'
 import { itemsCalled } from './items.ts'
 
-const [HOUR, DAY, WEEK] = [3_600_000, 86_400_000, 7 * 86_400_000]
+const [HOUR, WEEK] = [3_600_000, 7 * 86_400_000]
 
 /** What is older is not called now, ms: some polls may fail. */
 const RECENT = HOUR
@@ -21,27 +24,23 @@ const RECENT = HOUR
 /** How much of each the page shows. */
 const shown = { captures: 14, moves: 7, patches: 14, shifts: 3, pools: 6 }
 
-/** `/`: who holds what, what happened lately, and what is new. */
+/** `/`: who holds what, what happened lately, and what is new; or the same at the end of a period. */
 export async function homePage(visit: Visit): Promise<Page> {
-  const { sql, people } = visit
-  const places = await readPlaces(sql)
-  const captured = await capturesNumber(visit)
-  const [players, worlds] = await onlineNumbers(visit)
-  const patch = await patchParts(visit)
-  const cards = [...(people ? [await movesCard(visit)] : []), patch.card, await lootCard(visit)]
+  const { people, kept } = visit
+  // Whatever a player hides is gone at once; all else is the same for all.
+  const make = () => partsOf(visit)
+  const parts = await (kept ? kept(make) : make())
+  const cards = [...(people ? [await movesCard(visit, parts.during)] : []), ...parts.cards]
   return {
     path: '/',
     feed: '/feeds/captures.atom',
-    title: places.length > 0 ? placesTitle(places) : 'The map was not seen yet',
-    lead: `${captured.said}, ${players.said}${worlds.said}.`,
+    title: parts.title,
+    lead: parts.lead,
+    control: parts.control,
     layout: 'home',
     chapters: [
-      { id: 'now', heading: 'Now', figures: [await mapFigure(visit, places)] },
-      {
-        id: 'numbers',
-        heading: 'In numbers',
-        figures: [{ id: 'four', title: 'Today', picture: tilesMarkup([captured, players, worlds, patch.number]) }],
-      },
+      { id: 'now', heading: 'Now', figures: [parts.map] },
+      { id: 'numbers', heading: 'In numbers', figures: [{ id: 'four', title: 'Numbers', picture: parts.numbers }] },
       {
         id: 'news',
         heading: 'News',
@@ -51,9 +50,34 @@ export async function homePage(visit: Visit): Promise<Page> {
   }
 }
 
-async function mapFigure(visit: Visit, places: Awaited<ReturnType<typeof readPlaces>>): Promise<Figure> {
+/** What the page is about. */
+interface During extends Period {
+  readonly now: Date
+  /** Whether it goes on: what is last known is true now. */
+  readonly isLive: boolean
+}
+
+/** All of the page but what names players. */
+async function partsOf(visit: Visit) {
+  const { sql, now, query } = visit
+  const { frame, control } = await shownPeriod(visit, { path: '/', of: ['territories', 'online-players'], days: 1 })
+  const during = { from: frame.from, to: frame.to, now, isLive: !query.has('to') }
+  const places = await readPlaces(sql, during.isLive ? undefined : new Date(frame.to.getTime() - 1))
+  const captured = await capturesNumber(sql, during)
+  const [players, worlds] = await onlineNumbers(sql, during)
+  const patch = await patchParts(sql, during)
+  return {
+    ...{ during, control, map: await mapFigure(sql, places, during) },
+    title: places.length > 0 ? placesTitle(places) : 'The map was not seen yet',
+    lead: `${during.isLive ? '' : `As of ${moment(frame.to)} UTC: `}${captured.said}, ${players.said}${worlds.said}.`,
+    numbers: tilesMarkup([captured, players, worlds, patch.number]),
+    cards: [patch.card, await lootCard(sql, during)],
+  }
+}
+
+async function mapFigure(sql: Sql, places: readonly HeldPlace[], { to, isLive }: During): Promise<Figure> {
   if (places.length === 0) return missing('map', 'No territory is known yet', 'wynnsync sync territories')
-  const captures = await latestCaptures(visit.sql, {}, shown.captures)
+  const captures = await latestCaptures(sql, { before: isLive ? null : to }, shown.captures)
   const prefixes = new Map(places.map(({ uuid, prefix }) => [uuid, prefix]))
   const chip = (uuid: string | null, name: string | null) => guildChip(uuid, name, prefixes.get(uuid) ?? null)
   const line = ({ at, territory, to, toUuid, from, fromUuid, again }: (typeof captures)[number]) =>
@@ -62,7 +86,7 @@ async function mapFigure(visit: Visit, places: Awaited<ReturnType<typeof readPla
     id: 'map',
     title: 'The map',
     picture: html`<div class="front"><div>${placesMap(places, { id: 'home-map', label: 'Map of the territories in the colours of those who hold them' })}
-<p class="note">Hatched: no holder known. <a href="/map">The whole map</a> through time, with routes, treasury and defences. <span id="home-live" role="status"></span></p></div>
+<p class="note">Hatched: no holder known. <a href="/map">The whole map</a> through time, with routes, treasury and defences. ${isLive ? html`<span id="home-live" role="status"></span>` : ''}</p></div>
 <div><h3>Captures</h3>${captures.length === 0 ? html`<p class="soft">None was seen yet.</p>` : html`<ol id="ticker">${captures.map(line)}</ol><p class="note"><a href="/captures">All captures</a></p>`}</div></div>`,
   }
 }
@@ -72,81 +96,89 @@ interface Shown extends Tile {
   readonly said: string
 }
 
-/** Captures of a day, up to the last time that the map was seen: of what was not watched nothing is counted as zero. */
-async function capturesNumber({ sql, now }: Visit): Promise<Shown> {
-  const seen = await observedOf(sql, 'territories')
-  const nothing = { href: '/captures', bars: [], barsLabel: 'Nothing is known' }
-  if (!seen) return { ...nothing, value: '?', label: 'captures', said: 'No capture is known' }
-  const isRecent = now.getTime() - seen.last.getTime() < RECENT
-  const to = isRecent ? now : seen.last
-  const from = new Date(Math.max(to.getTime() - DAY, seen.first.getTime()))
-  const rows = await sql.query<{ hour: number; captures: number }>(
-    `select floor(extract(epoch from $2 - captured_at) / 3600)::int as hour, count(*)::int as captures
-       from analytics.territory_capture where captured_at >= $1 and captured_at <= $2 group by 1`,
-    [from, to],
-  )
-  const begin = new Date(to.getTime() - DAY)
-  const watched = await readWatched(sql, 'territories', { from: begin, to }, HOUR / 1000)
-  const bars = Array.from({ length: 24 }, (_, place) => {
-    const found = rows.find(({ hour }) => hour === 23 - place)?.captures
-    return found ?? (watched[place]?.coverage === 0 ? null : 0)
-  })
-  const all = rows.reduce((sum, { captures }) => sum + captures, 0)
+/** So many bars at most, none shorter than an hour. */
+const BARS = 30
+
+/** In words, how long until the last observation; captures and players may have been watched at other times. */
+function spanText(from: Date, to: Date, isNow: boolean): string {
   const span = to.getTime() - from.getTime()
-  const time = span < DAY - RECENT ? length(span / 1000) : 'day'
-  const when = isRecent ? `in the last ${time}` : `in the ${time} before ${moment(to)}`
-  const said = `${count(all, 'capture')} ${when}`
+  const time = span >= 23 * HOUR && span < 25 * HOUR ? 'day' : length(span / 1000)
+  return isNow ? `in the last ${time}` : `in the ${time} before ${moment(to)}`
+}
+
+/** Captures of the period, up to the last time that the map was seen: of what was not watched nothing is counted as zero. */
+async function capturesNumber(sql: Sql, { from, to, now, isLive }: During): Promise<Shown> {
+  const nothing = { href: '/captures', bars: [], barsLabel: 'Nothing is known' }
+  const seen = await observedOf(sql, 'territories')
+  if (!seen || seen.first >= to || seen.last < from)
+    return { ...nothing, value: '?', label: 'captures', said: 'No capture is known' }
+  const step = stepOf({ from, to }, BARS, HOUR / 1000)
+  const captures = await sql.query<{ place: number; captures: number }>(
+    `select floor(extract(epoch from captured_at - $1) / $3)::int as place, count(*)::int as captures
+       from analytics.territory_capture where captured_at >= $1 and captured_at < $2 group by 1`,
+    [from, to, step],
+  )
+  const watched = await readWatched(sql, 'territories', { from, to }, step)
+  const all = captures.reduce((sum, one) => sum + one.captures, 0)
+  const isNow = isLive && now.getTime() - seen.last.getTime() < RECENT
+  const [first, last] = [seen.first > from ? seen.first : from, isNow || seen.last > to ? to : seen.last]
+  const when = spanText(first, last, isNow)
   return {
     ...nothing,
     value: number(all),
     label: `${all === 1 ? 'capture' : 'captures'} ${when}`,
-    said,
-    bars,
-    barsLabel: 'Captures of each hour',
+    said: `${count(all, 'capture')} ${when}`,
+    bars: watched.map(
+      ({ coverage }, nth) => captures.find(({ place }) => place === nth)?.captures ?? (coverage === 0 ? null : 0),
+    ),
+    barsLabel: step === HOUR / 1000 ? 'Captures of each hour' : `Captures per ${every(step)}`,
   }
 }
 
-/** Players online, listed and hidden, and worlds that are up. */
-async function onlineNumbers({ sql, now }: Visit): Promise<[Shown, Shown]> {
-  const seen = await observedOf(sql, 'online-players')
+/** Players online, listed and hidden, and worlds that are up, when the period ends; and before. */
+async function onlineNumbers(sql: Sql, { from, to, now, isLive }: During): Promise<[Shown, Shown]> {
   const unknown = { value: '?', href: '/worlds', bars: [], barsLabel: 'Nothing is known' }
   const nothing: [Shown, Shown] = [
     { ...unknown, label: 'players online', said: 'players online unknown' },
     { ...unknown, label: 'worlds', said: '' },
   ]
-  if (!seen) return nothing
-  const [row] = await sql.query<{ listed: number | null; worlds: number; hidden: number | null }>(
-    `select sum(online)::int as listed, count(*)::int as worlds,
-            (select known.hidden from analytics.online_known($1, $2) known order by known.begins desc limit 1) as hidden from analytics.world`,
-    [new Date(seen.last.getTime() - 1), new Date(seen.last.getTime() + 1)],
+  const seen = await observedOf(sql, 'online-players')
+  if (!seen || seen.first >= to) return nothing
+  const last = seen.last < to ? seen.last : new Date(to.getTime() - 1)
+  const step = stepOf({ from, to }, BARS, HOUR / 1000)
+  // Worlds are counted in the middle of each step, and when the last one ends.
+  const steps = await sql.query<{ total: number | null; hidden: number | null; up: number | null }>(
+    `select online.total, online.hidden,
+            case when online.total is not null then (select count(*)::int from game.world up
+              where up.valid_from <= online.middle and up.valid_until > online.middle) end as up
+       from (select at, total_avg as total, null::int as hidden, at + make_interval(secs => $3 / 2) as middle
+               from analytics.online_total($1, $2, make_interval(secs => $3))
+              union all
+             (select 'infinity', known.total, known.hidden, $4 from analytics.online_known($4, $4::timestamptz + interval '1 millisecond') known
+               order by known.begins desc limit 1)) online order by online.at`,
+    [from, to, step, last],
   )
-  const { listed, worlds, hidden } = row ?? { listed: null, worlds: 0, hidden: null }
-  if (listed === null) return nothing
-  const begin = new Date(Math.floor(seen.last.getTime() / HOUR) * HOUR - 23 * HOUR)
-  const hours = await sql.query<{ total: number | null; up: number | null }>(
-    `select online.total_avg as total,
-            case when online.total_avg is not null then (select count(*)::int from game.world up
-              where up.valid_from <= online.at + interval '30 minutes' and up.valid_until > online.at + interval '30 minutes') end as up
-       from analytics.online_total($1, $2, interval '1 hour') online order by online.at`,
-    [begin, new Date(begin.getTime() + DAY)],
-  )
-  const when = now.getTime() - seen.last.getTime() < RECENT ? '' : ` on ${moment(seen.last)}`
+  const end = steps.pop()
+  const { total, hidden, up } = end ?? { total: null, hidden: null, up: null }
+  if (total === null) return nothing
+  const listed = total - (hidden ?? 0)
+  const when = isLive && now.getTime() - last.getTime() < RECENT ? '' : ` on ${moment(last)}`
   const hiding = hidden === null ? '' : `, ${number(hidden)} hidden`
-  const bars = { href: '/worlds', barsLabel: 'Averages of each hour of a day' }
+  const bars = { href: '/worlds', barsLabel: `Averages of each ${every(step)} before` }
   return [
     {
       ...bars,
       value: number(listed),
       label: `${listed === 1 ? 'player' : 'players'} listed online${hiding}${when}`,
       said: `${count(listed, 'player')} listed online`,
-      bars: hours.map(({ total }) => total),
+      bars: steps.map((one) => one.total),
     },
     {
       ...bars,
-      value: number(worlds),
-      label: `${worlds === 1 ? 'world' : 'worlds'} up${when}`,
-      said: ` on ${count(worlds, 'world')}${when}`,
-      bars: hours.map(({ up }) => up),
+      value: number(up ?? 0),
+      label: `${up === 1 ? 'world' : 'worlds'} up${when}`,
+      said: ` on ${count(up ?? 0, 'world')}${when}`,
+      bars: steps.map((one) => one.up),
     },
   ]
 }
@@ -157,13 +189,13 @@ const kinds: readonly Kind[] = ['items', 'recipes', 'abilities', 'aspects', 'que
 const VALUES = 3000
 
 /** The last patch in numbers, and its biggest changes. */
-async function patchParts({ sql, now }: Visit): Promise<{ readonly number: Shown; readonly card: Markup }> {
+async function patchParts(sql: Sql, { to }: During): Promise<{ readonly number: Shown; readonly card: Markup }> {
   const patches = await sql.query<Patch>(
     `select patch, started_at as "startedAt", ended_at as "endedAt", items_added as added, items_changed as changed,
             items_removed as removed, recipes_changed as recipes, abilities_changed as abilities, aspects_changed as aspects,
             quests_changed as quests, technical_changes as technical
        from analytics.patch where started_at < $1 order by patch desc limit $2`,
-    [now, shown.patches],
+    [to, shown.patches],
   )
   const [last] = patches
   const size = ({ added, changed, removed, recipes, abilities, aspects, quests }: Patch) =>
@@ -230,27 +262,37 @@ interface Move {
 /** In how many changes of members the latest moves are searched: first few, since all of years take long. */
 const [FEW, MANY, ALL] = [100, 1000, 2 ** 31 - 1]
 
-async function latestMoves({ sql }: Visit): Promise<Move[]> {
+async function latestMoves(sql: Sql): Promise<Move[]> {
   const [known] = await sql.query<{ isShort: boolean }>(
     `select count(*) < ${MANY} as "isShort" from (select from game.guild_member limit ${MANY}) member`,
   )
   let moves: Move[] = []
   for (const changes of known?.isShort ? [ALL] : [FEW, MANY, ALL]) {
-    // A change of sides has three rows.
-    const rows = await sql.query<Move>(
-      `with latest as (select * from analytics.membership_event_latest($1) order by at desc limit ${3 * shown.moves})
-       select at, event, username, player_uuid::text as player, latest.guild_uuid::text as guild, guild_name as name,
-              coalesce(to_rank, from_rank) as rank, other_guild_uuid::text as other, former.name as "otherName"
-         from latest
-         left join lateral (select guild.name from analytics.guild where latest.event = 'transferred'
-                               and guild.guild_uuid = latest.other_guild_uuid) former on true
-        order by at desc, event collate "C" desc`,
-      [changes],
-    )
+    const rows = await readMoves(sql, 'analytics.membership_event_latest($1)', [changes])
     moves = withTransfersOnce(rows).slice(0, shown.moves)
     if (moves.length === shown.moves) break
   }
   return moves
+}
+
+/** The latest moves of the period. */
+async function movesOf(sql: Sql, { from, to }: Period): Promise<Move[]> {
+  const between = 'analytics.membership_event_since($1) event where event.at < $2'
+  return withTransfersOnce(await readMoves(sql, between, [from, to])).slice(0, shown.moves)
+}
+
+async function readMoves(sql: Sql, source: string, values: readonly SqlValue[]): Promise<Move[]> {
+  // A change of sides has three rows.
+  return await sql.query<Move>(
+    `with latest as (select * from ${source} order by at desc limit ${3 * shown.moves})
+     select at, event, username, player_uuid::text as player, latest.guild_uuid::text as guild, guild_name as name,
+            coalesce(to_rank, from_rank) as rank, other_guild_uuid::text as other, former.name as "otherName"
+       from latest
+       left join lateral (select guild.name from analytics.guild where latest.event = 'transferred'
+                             and guild.guild_uuid = latest.other_guild_uuid) former on true
+      order by at desc, event collate "C" desc`,
+    values,
+  )
 }
 
 /** The moves without the join of each transfer, and without the leave that is nearest in time. */
@@ -269,8 +311,10 @@ function withTransfersOnce(moves: readonly Move[]): Move[] {
 }
 
 /** Who joined, left or rose lately. */
-async function movesCard(visit: Visit): Promise<Markup> {
-  const moves = await latestMoves(visit)
+async function movesCard({ sql }: Visit, during: During): Promise<Markup> {
+  const moves = await (during.isLive ? latestMoves(sql) : movesOf(sql, during))
+  if (moves.length === 0 && !during.isLive)
+    return cardOf('moves', 'No join, leave or change of rank in this period', html``)
   if (moves.length === 0)
     return cardOf(
       'moves',
@@ -283,7 +327,7 @@ async function movesCard(visit: Visit): Promise<Markup> {
       : `${event.replaceAll('_', ' ')}${rank === null || event === 'left' ? '' : ` as ${rank}`},`
   const row = (move: Move) =>
     html`<li><time datetime="${move.at.toISOString().slice(0, 16)}Z">${moment(move.at)}</time> ${link('players', move.player, move.username ?? move.player)} ${what(move)} ${guildLink(move.guild, move.name)}</li>`
-  return cardOf('moves', 'Moved lately', html`<ul>${moves.map(row)}</ul>`)
+  return cardOf('moves', during.isLive ? 'Moved lately' : 'Moved in this period', html`<ul>${moves.map(row)}</ul>`)
 }
 
 interface Loot {
@@ -294,7 +338,7 @@ interface Loot {
 }
 
 /** The rarest rewards of the pools, and when the next ones are due: they change every week. */
-async function lootCard({ sql, now }: Visit): Promise<Markup> {
+async function lootCard(sql: Sql, { to, now, isLive }: During): Promise<Markup> {
   const rewards = await sql.query<Loot>(
     `with pool as materialized (select * from analytics.loot_pool_at((select least($1::timestamptz, last_at) from analytics.observed()))), rare as (
        select pool.pool, pool.kind, pool.reward, pool.since,
@@ -302,7 +346,7 @@ async function lootCard({ sql, now }: Visit): Promise<Markup> {
                                  pool.tier is distinct from 'Legendary', pool.since desc, pool.reward collate "C") as place
          from pool where pool.reward is not null)
      select rare.pool, rare.kind, rare.reward, rare.since from rare where rare.place = 1 order by rare.since desc, rare.kind collate "C" desc, rare.pool collate "C" limit $2`,
-    [now, shown.pools],
+    [to, shown.pools],
   )
   const [first] = rewards
   if (!first)
@@ -316,12 +360,12 @@ async function lootCard({ sql, now }: Visit): Promise<Markup> {
     rewards.map(({ reward }) => reward),
   )
   const next = first.since.getTime() + WEEK
-  const left = (next - now.getTime()) / 1000
+  const left = (next - (isLive ? now : to).getTime()) / 1000
   const row = ({ pool, kind, reward }: Loot) =>
     html`<li><span class="soft">${pool} (${kind.toLowerCase()})</span> ${items.has(reward) ? link('items', items.get(reward) ?? reward, reward) : reward}</li>`
   return cardOf(
     'loot',
-    html`<a href="/pools">Loot of this week</a>`,
+    html`<a href="/pools">Loot of ${isLive ? 'this' : 'that'} week</a>`,
     html`<p>${left > 0 ? html`The next is due in about ${length(left)}` : 'The next was due'}, a week after the last change, <time datetime="${new Date(next).toISOString().slice(0, 16)}Z">${instant(new Date(next))}</time> UTC.</p><ul>${rewards.map(row)}</ul>`,
   )
 }

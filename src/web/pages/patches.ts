@@ -17,15 +17,28 @@ import { count, levelText, moment, number } from '../../analytics/report/words.t
 import type { Sql } from '../../db/database.ts'
 import { link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
 
 const most = 200
 
-const kinds: readonly Kind[] = ['items', 'recipes', 'abilities', 'aspects', 'quests']
+const resourceOf: Readonly<Record<Kind, string>> = {
+  items: 'items',
+  recipes: 'recipes',
+  abilities: 'ability-trees',
+  aspects: 'aspects',
+  quests: 'quests',
+}
 
-/** `/patches`: every patch, the latest first. */
-export async function patchesPage({ sql }: Visit): Promise<Page> {
-  const rows = await latestPatches(sql, most)
+const kinds = Object.keys(resourceOf) as Kind[]
+
+const patchResources = Object.values(resourceOf)
+
+/** `/patches`: every patch of a period, the latest first; by default of all that was observed. */
+export async function patchesPage(visit: Visit): Promise<Page> {
+  const shown = await shownPeriod(visit, { path: '/patches', of: patchResources, days: Infinity })
+  const { frame, isWhole } = shown
+  const rows = await latestPatches(visit.sql, most, isWhole ? undefined : frame)
   const [last] = rows
   const figure: Figure = last
     ? listFigure('list', `The latest: ${patchText(last)}`, {
@@ -43,12 +56,17 @@ export async function patchesPage({ sql }: Visit): Promise<Page> {
           ...[link('patches', String(patch)), startedAt, changed, added, removed, recipes, abilities, article ?? ''],
         ]),
       })
-    : missing('list', 'No patch was seen yet', 'wynnsync sync items recipes')
+    : isWhole
+      ? missing('list', 'No patch was seen yet', 'wynnsync sync items recipes')
+      : { id: 'list', title: 'No patch was seen in this period' }
   return {
     path: '/patches',
     feed: '/feeds/patches.atom',
-    title: last ? `${count(last.patch, 'patch', 'patches')} seen, the last on ${moment(last.startedAt)}` : figure.title,
+    title: last
+      ? `${count(isWhole ? last.patch : rows.length, 'patch', 'patches')} seen, the last on ${moment(last.startedAt)}`
+      : figure.title,
     lead: 'Updates of the game, as far as they show in items, recipes, abilities, aspects and quests.',
+    control: shown.control,
     chapters: [chapterOf('patches', 'Patches', figure)],
   }
 }
@@ -103,14 +121,6 @@ async function withTypes(sql: Sql, changes: readonly Change[]): Promise<Change[]
   return changes.map((one) => (one.kind === 'items' ? { ...one, class: types.get(one.key) ?? null } : one))
 }
 
-const resourceOf: Readonly<Record<Kind, string>> = {
-  items: 'items',
-  recipes: 'recipes',
-  abilities: 'ability-trees',
-  aspects: 'aspects',
-  quests: 'quests',
-}
-
 /** Which changes of a patch say nothing of the game. */
 async function technicalIn(sql: Sql, { technical, startedAt, endedAt }: Patch): Promise<(change: Change) => boolean> {
   if (technical === 0) return () => false
@@ -121,7 +131,7 @@ async function technicalIn(sql: Sql, { technical, startedAt, endedAt }: Patch): 
         and (analytics.is_technical(change.path, change.old_value, change.new_value)
              or exists (select from format where format.resource = change.resource and format.changed_at = change.changed_at and format.path = change.path
                                              and format.form = analytics.form_of(change.old_value, change.new_value)))`,
-    [startedAt, endedAt, Object.values(resourceOf)],
+    [startedAt, endedAt, patchResources],
   )
   const keyOf = (...parts: readonly unknown[]) => JSON.stringify(parts)
   const known = new Set(rows.map(({ resource, key, path, at }) => keyOf(resource, key, path, at)))

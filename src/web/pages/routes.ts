@@ -60,7 +60,7 @@ const pages: readonly {
   /** The parameters that it reads. */
   readonly parameters?: readonly string[]
 }[] = [
-  { path: '/', build: homePage, namesPlayers: true, live: 'home' },
+  { path: '/', build: homePage, namesPlayers: true, live: 'home', parameters: periodParameters },
   {
     path: '/gained',
     build: gainedPage,
@@ -75,7 +75,7 @@ const pages: readonly {
   { path: '/api', build: apiPage },
   { path: '/map', build: mapPage, live: 'map', parameters: ['at', ...periodParameters] },
   { path: '/captures', build: capturesPage, parameters: periodParameters },
-  { path: '/records', build: recordsPage },
+  { path: '/records', build: recordsPage, parameters: periodParameters },
   { path: '/territories', build: territoriesPage, parameters: periodParameters },
   { path: '/territories/:name', build: territoryPage, parameters: periodParameters },
   { path: '/guilds', build: guildsPage, parameters: ['q', 'sort', 'page', ...periodParameters] },
@@ -88,19 +88,28 @@ const pages: readonly {
   { path: '/items', build: itemsPage, parameters: itemParameters },
   { path: '/items/:name', build: itemPage, parameters: ['patch', 'a', 'b'] },
   { path: '/players/:name', build: playerPage, namesPlayers: true, isPersonal: true, parameters: periodParameters },
-  { path: '/patches', build: patchesPage },
+  { path: '/patches', build: patchesPage, parameters: periodParameters },
   { path: '/patches/:name', build: patchPage },
   { path: '/worlds', build: worldsPage, parameters: ['sort', ...periodParameters] },
   { path: '/pools', build: poolsPage },
   ...listedKinds.map((kind) => ({ path: kind.path, build: listPage(kind), parameters: ['q', 'sort', 'page'] })),
   { path: '/quests', build: questsPage },
-  { path: '/leaderboards', build: leaderboardsPage },
-  { path: '/leaderboards/:name', build: leaderboardPage, namesPlayers: true, isPersonal: true },
+  { path: '/leaderboards', build: leaderboardsPage, parameters: periodParameters },
+  {
+    path: '/leaderboards/:name',
+    build: leaderboardPage,
+    namesPlayers: true,
+    isPersonal: true,
+    parameters: periodParameters,
+  },
 ]
 
 export function addPages(app: Hono, site: Site): void {
   const sizeOf = (page: Written | string) => (typeof page === 'string' ? 0 : page.bytes)
   const kept = createPageCache<Written | string>(site.clock, { sizeOf })
+  // Made within a page, which has its session only so long: never for a later one.
+  const lasting = { fresh: PART, shown: PART }
+  const parts = createPageCache<object>(site.clock, { ...lasting, sizeOf: (part) => JSON.stringify(part).length })
   const made = createPageCache<Written | string>(site.clock, { sizeOf, ...shared })
   const healthOf = createPageCache<Health>(site.clock, { sizeOf: () => 0 })
   const readHealthOf = () => site.reader.read((sql) => readHealth(sql, new Date(site.clock.now())))
@@ -111,7 +120,12 @@ export function addPages(app: Hono, site: Site): void {
       const make = () => {
         site.count(context)
         return site.build(async () => {
-          const [page, health] = await Promise.all([pageOf(site, { build, name, query }), healthOf('', readHealthOf)])
+          const keep: NonNullable<Visit['kept']> = async (make) =>
+            (await parts(`${path} ${key}`, make)) as Awaited<ReturnType<typeof make>>
+          const [page, health] = await Promise.all([
+            pageOf(site, { build, name, query, kept: keep }),
+            healthOf('', readHealthOf),
+          ])
           if (typeof page === 'string') return page
           const picture = site.pictures && !isPersonal && `${ORIGIN}${picturePath(page.path)}`
           const { version, people } = site
@@ -131,6 +145,9 @@ export function addPages(app: Hono, site: Site): void {
     })
   }
 }
+
+/** How old parts of a page may be, ms. */
+const PART = 10_000
 
 /** What happened in a period that ended long ago changes only with what is loaded later. */
 const PAST = 'max-age=3600'
@@ -187,7 +204,7 @@ export function addPictures(app: Hono, site: Site): void {
 
 async function pageOf(
   { people, finders, reader, clock, ahead }: Site,
-  { build, ...visit }: { readonly build: BuildPage } & Pick<Visit, 'name' | 'query'>,
+  { build, ...visit }: { readonly build: BuildPage } & Pick<Visit, 'name' | 'query' | 'kept'>,
 ): Promise<Page | string> {
   return await reader.read((sql) => build({ sql, now: new Date(clock.now()), people, finders, ahead, ...visit }))
 }

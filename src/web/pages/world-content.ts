@@ -3,6 +3,7 @@ import type { Cell } from '../../analytics/report/drawing/html-table.ts'
 import { count, moment } from '../../analytics/report/words.ts'
 import { guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
 import { itemsCalled } from './items.ts'
 
@@ -81,20 +82,38 @@ async function readBoards({ sql, people }: Visit): Promise<Board[]> {
   return boards.filter(({ kind }) => people || kind === 'guild')
 }
 
-/** `/leaderboards`: which there are. */
+/** What has a leaderboard's period: its last observation ends it. */
+const boardResources = ['leaderboards']
+
+/** `/leaderboards`: which there are, and on which most changed in a period. */
 export async function leaderboardsPage(visit: Visit): Promise<Page> {
+  const { frame, control } = await shownPeriod(visit, { path: '/leaderboards', of: boardResources })
   const boards = await readBoards(visit)
+  // The first response about a place shows no change.
+  const changed = await visit.sql.query<{ type: string; changes: number; last: Date }>(
+    `select place.type, count(*)::int as changes, max(place.observed_at) as last from game.leaderboard_place place
+      where place.observed_at >= $1 and place.observed_at < $2
+        and exists (select from game.leaderboard_place before
+                     where before.type = place.type and before.place = place.place and before.observed_at < place.observed_at)
+      group by place.type`,
+    [frame.from, frame.to],
+  )
+  const changesOf = new Map(changed.map((one) => [one.type, one]))
   const figure: Figure =
     boards.length === 0
       ? missing('list', 'No leaderboard was seen yet', 'wynnsync sync leaderboards')
       : listFigure('list', count(boards.length, 'leaderboard'), {
-          columns: ['Leaderboard', 'Ranks'],
-          rows: boards.map(({ type, kind }) => [link('leaderboards', type), kind === null ? '' : `${kind}s`]),
+          columns: ['Leaderboard', 'Ranks', 'Changes in the period', 'The last (UTC)'],
+          rows: boards.map(({ type, kind }) => [
+            ...[link('leaderboards', type), kind === null ? '' : `${kind}s`],
+            ...[changesOf.get(type)?.changes ?? 0, changesOf.get(type)?.last ?? ''],
+          ]),
         })
   return {
     path: '/leaderboards',
     title: figure.title,
-    lead: 'Who is on which place, as the API ranks guilds and players.',
+    lead: `Who is on which place, as the API ranks guilds and players. Changes: other names or scores on a place, ${moment(frame.from)} to ${moment(frame.to)}.`,
+    control,
     chapters: [chapterOf('leaderboards', 'Leaderboards', figure)],
   }
 }
@@ -106,30 +125,39 @@ interface Place {
   readonly score: number | null
   readonly observed: Date
   readonly reason: string | null
+  /** Where the same one stood when the period began; null: not on the board, or unknown. */
+  readonly before: number | null
 }
 
-/** `/leaderboards/TYPE`: who is on which place now. */
+/** `/leaderboards/TYPE`: who is on which place at the end of a period, and was when it began. */
 export async function leaderboardPage(visit: Visit): Promise<Page> {
-  const { sql, name, now } = visit
+  const { sql, name } = visit
   const board = (await readBoards(visit)).find(({ type }) => type === name)
   if (!board) throw new Problem('not-found', { detail: `leaderboard not found: ${name}` })
+  const path = `/leaderboards/${encodeURIComponent(name)}`
+  const { frame, control } = await shownPeriod(visit, { path, of: boardResources })
   const places = await sql.query<Place>(
-    `select place, entity::text, name, score, observed_at as observed, reason from analytics.leaderboard_at($1, (select least($2::timestamptz, last_at) from analytics.observed()))`,
-    [name, now],
+    `with before as materialized (select place, entity, character_uuid from analytics.leaderboard_at($1, $3) where entity is not null)
+     select board.place, board.entity::text, board.name, board.score, board.observed_at as observed, board.reason,
+            (select min(before.place) from before where before.entity = board.entity
+                and before.character_uuid is not distinct from board.character_uuid) as before
+       from analytics.leaderboard_at($1, (select least($2::timestamptz, last_at) from analytics.observed())) board order by board.place`,
+    [name, new Date(frame.to.getTime() - 1), frame.from],
   )
   const [first] = places
   return {
-    path: `/leaderboards/${encodeURIComponent(name)}`,
+    path,
+    control,
     title: first?.name ? `${first.name} leads ${name}` : `${name}: ${count(places.length, 'place')}`,
-    lead: `${count(places.length, 'place')} of ${board.kind ?? 'unknown'} leaderboard ${name}, as last seen.`,
+    lead: `${count(places.length, 'place')} of ${board.kind ?? 'unknown'} leaderboard ${name}, as seen up to ${moment(frame.to)}. Before: ${moment(frame.from)}.`,
     chapters: [
       chapterOf(
         'places',
         'Places',
         listFigure('places-now', count(places.length, 'place'), {
-          columns: ['Place', 'Name', 'Score', 'Since (UTC)'],
-          rows: places.map(({ place, entity, name: shown, score, observed, reason }) => [
-            place,
+          columns: ['Place', 'Before', 'Name', 'Score', 'Since (UTC)'],
+          rows: places.map(({ place, before, entity, name: shown, score, observed, reason }) => [
+            ...[place, before],
             // A player who hides has no name, and no link that would name one.
             entity === null
               ? `(${reason ?? 'unknown'})`

@@ -1,4 +1,5 @@
 import type { Sql } from '../../../db/database.ts'
+import type { Period } from '../period.ts'
 import { apiWords, count, number } from '../words.ts'
 import type { ValueChange } from './direction.ts'
 
@@ -64,11 +65,13 @@ export async function lastBalancePatch(sql: Sql, before: Date): Promise<Publishe
   return row
 }
 
-/** The latest patches, the last one first. */
-export async function latestPatches(sql: Sql, most: number): Promise<PublishedPatch[]> {
-  return await sql.query<PublishedPatch>(`select ${published} from analytics.patch order by patch desc limit $1`, [
-    most,
-  ])
+/** The latest patches, the last one first, or those that were first seen in a period. */
+export async function latestPatches(sql: Sql, most: number, period?: Period): Promise<PublishedPatch[]> {
+  return await sql.query<PublishedPatch>(
+    `select ${published} from analytics.patch
+      where ($2::timestamptz is null or started_at >= $2) and ($3::timestamptz is null or started_at < $3) order by patch desc limit $1`,
+    [most, period?.from ?? null, period?.to ?? null],
+  )
 }
 
 export async function patchNumbered(sql: Sql, patch: number): Promise<PublishedPatch | undefined> {
