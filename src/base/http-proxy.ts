@@ -23,7 +23,7 @@ export function openProxied(proxy: ProxySettings | undefined, options: AgentOpti
 }
 
 /** Which proxy requests to a URL take; `isExcluded`: none, because of NO_PROXY. */
-export interface ChosenProxy {
+interface ChosenProxy {
   /** Without credentials. */
   readonly proxy: string
   readonly isExcluded: boolean

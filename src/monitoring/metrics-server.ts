@@ -3,7 +3,7 @@ import { hostFilter } from './host-names.ts'
 import { type Address, type HttpServer, listen } from './listen.ts'
 import { METRICS_TYPE } from './metrics-text.ts'
 
-export interface MetricsServerOptions extends Omit<Address, 'flag'> {
+interface MetricsServerOptions extends Omit<Address, 'flag'> {
   /** Allowed host names besides addresses and `localhost`. */
   readonly hostNames?: readonly string[]
   readonly metrics: () => Promise<string>

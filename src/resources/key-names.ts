@@ -16,7 +16,7 @@ export const nameFinders = {
 }
 
 /** A name for the completion of a command line, and what has it. */
-export interface StartingName {
+interface StartingName {
   readonly value: string
   readonly about: string
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Lane } from '../../src/api/http/request.ts'
-import { admit, LANES, type LaneLoad } from '../../src/api/rate-limit/admission.ts'
+import { admit, LANES, type LaneLoad } from '../../src/api/rate-limit/bucket-queue.ts'
 import { type BudgetState, emptyBudget, type Window } from '../../src/api/rate-limit/budget-state.ts'
 
 const now = Date.parse('2026-05-30T12:00:30Z')

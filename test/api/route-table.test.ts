@@ -8,7 +8,7 @@ import {
   isNews,
   isUnknown,
   unnamedBucket,
-} from '../../src/api/rate-limit/route-table.ts'
+} from '../../src/api/rate-limit/rate-limiter.ts'
 
 const route = '/guild/{name}'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Occurrence } from '../../src/monitoring/watches/event-queries.ts'
-import { bodyOf } from '../../src/monitoring/watches/messages.ts'
+import { bodyOf } from '../../src/monitoring/watches/send.ts'
 import { parseWatches, watchEvents } from '../../src/monitoring/watches/watch.ts'
 
 const usual = { name: 'mine', events: ['captured'], target: { type: 'slack', url: 'https://chat.example/secret' } }

@@ -19,7 +19,7 @@ const comparisons = {
 } as const
 
 /** All operators, for messages and descriptions. */
-export const operators = [...Object.keys(comparisons), 'in', 'is'] as const
+const operators = [...Object.keys(comparisons), 'in', 'is'] as const
 
 type Operator = keyof typeof comparisons | 'in' | 'is'
 

@@ -10,7 +10,7 @@ interface Shape {
 }
 
 /** An operator and a value, such as `gte.80`, `in.(mythic,fabled)`, `like.*bow*` or `not.is.null`. */
-export type Condition =
+type Condition =
   `${'' | 'not.'}${'eq' | 'neq' | 'gt' | 'gte' | 'lt' | 'lte' | 'like' | 'ilike' | 'in' | 'is'}.${string}`
 
 /** The value of a column, of lists and JSON as text, or what it fulfils. */

@@ -69,7 +69,7 @@ function lengthOf(rows: readonly TextRow[]): number {
   return length
 }
 
-export interface Partition {
+interface Partition {
   readonly schema: string
   readonly name: string
   /** `FOR VALUES FROM (...) TO (...)`, or `DEFAULT`. */

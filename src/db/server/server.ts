@@ -20,7 +20,7 @@ const OLDEST = 15
 /** How long statements that run may take to finish when the database is closed, in seconds. */
 const CLOSE_SECONDS = 5
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly applicationName?: string
   /** Cancels the statements that run when it is aborted, and refuses further ones, with its reason. */
   readonly signal?: AbortSignal | undefined

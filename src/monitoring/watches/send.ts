@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import { type Clock, followSignal } from '../../base/clock.ts'
 import { environmentOfOthers } from '../../base/config.ts'
 import type { Http } from '../../base/http.ts'
+import { visibleLine } from '../../base/terminal-text.ts'
+import { discordLine, noMentions, slackText } from '../chat-text.ts'
 import { type Posted, postOnce } from '../webhook-delivery.ts'
-import { bodyOf, headersOf, type Message, messageJson } from './messages.ts'
+import type { Occurrence } from './event-queries.ts'
 import type { Target } from './watch.ts'
 
 /** How long a command may take, ms. */
@@ -51,4 +54,109 @@ async function runCommand(command: string, input: string, signal: AbortSignal): 
 /** A target without its secrets, for people. */
 export function targetText(target: Target): string {
   return target.type === 'command' ? 'command' : `${target.type} at ${new URL(target.url).host}`
+}
+
+interface Message {
+  /** The same in every attempt. */
+  readonly id: string
+  readonly watch: string
+  readonly occurrences: readonly Occurrence[]
+  /** Where pages are; undefined: messages have no links to them. */
+  readonly site?: string | undefined
+}
+
+/** Lines that a chat shows. */
+const mostLines = 20
+/**
+ * Characters of a line, of a title, of a link and of all lines, at most: Discord refuses an embed with a title of more than 256, a
+ * URL of more than 2048, a description of more than 4096 or more than 6000 in all.
+ */
+const [longestLine, longestTitle, longestUrl, longestText] = [200, 256, 2048, 4000]
+
+/** The message for programs: everything, in order. */
+function messageJson({ id, watch, occurrences, site }: Message) {
+  return {
+    id,
+    watch,
+    title: titleOf(watch, occurrences),
+    count: occurrences.length,
+    events: occurrences.map(({ writtenAt, path, number, ...rest }) => {
+      const url = urlOf(path, site)
+      return { ...rest, change: number, ...(url === undefined ? {} : { url }) }
+    }),
+  }
+}
+
+export function bodyOf(type: Exclude<Target['type'], 'command'>, message: Message): string {
+  const { watch, occurrences, site } = message
+  if (type === 'webhook') return JSON.stringify(messageJson(message))
+  const title = titleOf(watch, occurrences)
+  if (type === 'slack') {
+    const shown = linesOf(occurrences, ({ path, text }) => {
+      const url = urlOf(path, site)
+      const line = slackText(shortened(visibleLine(text)))
+      return url === undefined ? line : `<${slackText(url).replaceAll('|', '%7C')}|${line.replaceAll('|', '¦')}>`
+    })
+    return JSON.stringify({ text: `${slackText(title)}\n${shown}`, unfurl_links: false })
+  }
+  const description = linesOf(occurrences, ({ path, text }) => {
+    const url = urlOf(path, site)
+    const line = discordLine(shortened(text))
+    return url === undefined ? line : `[${line}](${url.replaceAll('(', '%28').replaceAll(')', '%29')})`
+  })
+  const [first] = occurrences
+  const url = occurrences.length === 1 && first ? urlOf(first.path, site) : site
+  const embed = {
+    title,
+    description,
+    ...(url && url.length <= longestUrl ? { url } : {}),
+    timestamp: occurrences.at(-1)?.at.toISOString(),
+  }
+  return JSON.stringify({ embeds: [embed], allowed_mentions: noMentions })
+}
+
+/** The headers that identify and sign a message, as Standard Webhooks name them. @param now ms since the epoch */
+function headersOf(id: string, body: string, secret: string | undefined, now: number): Record<string, string> {
+  const seconds = String(Math.floor(now / 1000))
+  const headers = { 'idempotency-key': id, 'webhook-id': id, 'webhook-timestamp': seconds }
+  if (secret === undefined) return headers
+  // A secret in the form of Standard Webhooks is Base64.
+  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : secret
+  const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')
+  return { ...headers, 'webhook-signature': `v1,${signature}` }
+}
+
+function titleOf(watch: string, occurrences: readonly Occurrence[]): string {
+  const counts = new Map<string, number>()
+  for (const { event } of occurrences) counts.set(event, (counts.get(event) ?? 0) + 1)
+  const parts = [...counts].map(([event, count]) => (count === 1 ? event : `${count} ${event}`))
+  return shortened(`${watch}: ${parts.join(', ')}`, longestTitle)
+}
+
+function linesOf(occurrences: readonly Occurrence[], lineOf: (one: Occurrence) => string): string {
+  const lines: string[] = []
+  let length = 0
+  for (const line of occurrences.slice(0, mostLines).map(lineOf)) {
+    length += line.length + 1
+    if (length > longestText) break
+    lines.push(line)
+  }
+  const left = occurrences.length - lines.length
+  return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join('\n')
+}
+
+function shortened(text: string, most: number = longestLine): string {
+  // Not between the halves of a character.
+  return text.length > most ? `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : text
+}
+
+/** Only pages and web addresses: a name may have become a link of another kind, or one that is too long for a chat. */
+function urlOf(path: string, site: string | undefined): string | undefined {
+  const url = addressOf(path, site)
+  return url !== undefined && url.length <= longestUrl ? url : undefined
+}
+
+function addressOf(path: string, site: string | undefined): string | undefined {
+  if (/^https?:\/\//i.test(path)) return URL.canParse(path) ? new URL(path).href : undefined
+  return site === undefined || !path.startsWith('/') ? undefined : `${site.replace(/\/+$/, '')}${path}`
 }

@@ -1,18 +1,28 @@
+import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import { within } from '../../base/clock.ts'
+import { type Clock, within } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
-import { openHttp } from '../../base/http.ts'
+import { type Http, openHttp } from '../../base/http.ts'
 import type { ProxySettings } from '../../base/proxies.ts'
-import type { Lock } from '../../db/database.ts'
-import { type Delivering, deliver } from './deliver.ts'
-import { matchDeliveries, readDeliveries } from './delivery-state.ts'
-import { freshnessNoter } from './freshness.ts'
-import { numbersNoter } from './numbers.ts'
+import type { Database, Lock } from '../../db/database.ts'
+import { publish } from '../../sync/outbox/outbox.ts'
+import { readFreshness } from '../../sync/overview/recent-runs.ts'
+import {
+  type DeliveryState,
+  matchDeliveries,
+  mostChanges,
+  readDeliveries,
+  readNews,
+  writeDelivery,
+} from './delivery-state.ts'
+import { dueOf } from './due.ts'
+import { filtersOf, readOccurrences, sourcesOf } from './occurrences.ts'
+import { sendMessage } from './send.ts'
 import { upcomingNoter } from './upcoming.ts'
 import type { Watch, WatchFile } from './watch.ts'
 import { readWatches, takeOverWatches } from './watch-store.ts'
 
-export interface WatchingOptions extends Pick<Delivering, 'db' | 'clock' | 'warn'> {
+interface WatchingOptions extends Pick<Delivering, 'db' | 'clock' | 'warn'> {
   /** Where earlier versions kept watches. */
   readonly file: string
   readonly proxy?: ProxySettings | undefined
@@ -144,4 +154,208 @@ function createLooks(context: Delivering) {
   }
 
   return { look, forget: () => seen.clear() }
+}
+
+/**
+ * Makes what writes a change for every resource that became late, or is no longer, since it was last called. After a pause of the
+ * program, or on an empty database, every one is late: until one of its intervals has passed since the process began, it is waited for.
+ * The argument says whether this process ends: then there is no later look, and no grace.
+ */
+function freshnessNoter(db: Database, clock: Clock): (isLast: boolean) => Promise<void> {
+  const began = clock.now()
+  /** What was noted last: the outbox keeps it for a day. */
+  const noted = new Map<string, boolean>()
+
+  return async (isLast) => {
+    const now = new Date(clock.now())
+    for (const { resource, isLate } of await readNoted(db)) noted.set(resource, isLate)
+    const changed = [...(await readFreshness(db))].filter(([resource, { isLate, everySeconds }]) => {
+      const isGraceOver = isLast || now.getTime() >= began + graceOf(everySeconds ?? 0)
+      return isLate !== (noted.get(resource) ?? false) && (isGraceOver || !isLate)
+    })
+    if (changed.length === 0) return
+    const changes = changed.map(([resource, { isLate }]) =>
+      JSON.stringify({ event: 'freshness', resource, at: now.toISOString(), isLate }),
+    )
+    await db.query(publish, [[], changes, now])
+    for (const [resource, { isLate }] of changed) noted.set(resource, isLate)
+  }
+}
+
+/** An interval, and a while for the response to come. ms */
+function graceOf(everySeconds: number): number {
+  return 1000 * (everySeconds + Math.min(everySeconds / 2, 60))
+}
+
+async function readNoted(db: Database) {
+  return await db.query<{ resource: string; isLate: boolean }>(
+    `select distinct on (change->>'resource') change->>'resource' as resource, (change->>'isLate')::boolean as "isLate"
+       from sync.outbox where change->>'event' = 'freshness' order by change->>'resource', number desc`,
+  )
+}
+
+/** A response that is written later than one that came after it, ms. */
+const OVERLAP = 60_000
+
+interface Response {
+  readonly resource: 'guilds' | 'players'
+  readonly key: string
+  readonly observedAt: Date
+  readonly receivedAt: Date
+}
+
+/**
+ * Makes what writes a change for every response about a guild or player whose numbers a watch is about: a response that shows
+ * other numbers is no change of its own. Responses of before the process began were written by the ones before it.
+ */
+function numbersNoter(db: Database, clock: Clock): (watches: readonly Watch[]) => Promise<void> {
+  const began = clock.now()
+  let lookedAt = began
+  /** What was written, by when it came. */
+  const noted = new Map<string, number>()
+
+  return async (watches) => {
+    const guilds = new Set<string>()
+    const players = new Set<string>()
+    for (const watch of watches) {
+      const ofGuilds = watch.events.some((event) => ['level', 'rating gap'].includes(event)) || isOfGuild(watch)
+      if (!ofGuilds && watch.counter?.kind !== 'player') continue
+      const named = await filtersOf(db, watch)
+      if (ofGuilds) for (const guild of named.guilds ?? []) guilds.add(guild)
+      if (watch.counter?.kind === 'player') for (const player of named.players ?? []) players.add(player)
+    }
+    if (guilds.size + players.size === 0) return
+    const now = new Date(clock.now())
+    const since = Math.max(began, Math.min(lookedAt, now.getTime()) - OVERLAP)
+    const responses = await db.query<Response>(
+      `select one.resource, one.key, one.observed_at as "observedAt", one.received_at as "receivedAt"
+         from sync.observation one
+        where (one.resource = 'guilds' and one.key = any($1::text[]) or one.resource = 'players' and one.key = any($2::text[]))
+          and one.received_at >= $3 and one.status in ('ok', 'unchanged', 'partial')
+        order by one.received_at`,
+      [[...guilds], [...players], new Date(since)],
+    )
+    lookedAt = now.getTime()
+    const news = responses.filter((one) => !noted.has(keyOf(one)))
+    for (const [key, at] of noted) if (at < since) noted.delete(key)
+    if (news.length === 0) return
+    const changes = news.map(({ resource, key, observedAt }) =>
+      // Which player is watched is not in what /changes serves.
+      JSON.stringify({ event: 'numbers', resource, ...(resource === 'guilds' ? { key } : {}), observedAt, at: now }),
+    )
+    await db.query(publish, [[], changes, now])
+    for (const one of news) noted.set(keyOf(one), one.receivedAt.getTime())
+  }
+}
+
+function keyOf({ resource, key, observedAt }: Response): string {
+  return JSON.stringify([resource, key, observedAt])
+}
+
+function isOfGuild({ counter }: Watch): boolean {
+  return counter !== undefined && counter.kind !== 'player'
+}
+
+interface Delivering {
+  readonly db: Database
+  readonly clock: Clock
+  readonly site?: string | undefined
+  readonly http: Http
+  /** Ends attempts. */
+  readonly signal: AbortSignal
+  /** Until when receivers asked for nothing, by URL; ms since the epoch. */
+  readonly pauses: Map<string, number>
+  readonly warn: (message: string) => void
+}
+
+/** The first wait after a failure, and the longest; after the last of these a message is given up. ms */
+const [FIRST, LONGEST, GIVE_UP] = [5000, 1_800_000, 86_400_000]
+
+/**
+ * Sends what a watch has to send: at most one message. Which changes it has is written before the first attempt, so that every
+ * attempt, also of a later process, has the same key.
+ * @param last the last number of the outbox
+ * @returns when to look again though no number came, ms since the epoch; undefined: then only
+ */
+async function deliver(
+  context: Delivering,
+  watch: Watch,
+  state: DeliveryState,
+  last: number,
+): Promise<number | undefined> {
+  const { db, clock } = context
+  const pausedUntil = Math.max(state.retryAt?.getTime() ?? 0, context.pauses.get(addressOf(watch)) ?? 0)
+  if (pausedUntil > clock.now()) return pausedUntil
+  if (state.sending !== null) return await attempt(context, watch, { ...state, sending: state.sending })
+  if (last <= state.number) return undefined
+  const sources = sourcesOf(watch.events)
+  const changes = await readNews(db, sources, state.number, null)
+  const isFull = changes.length === mostChanges
+  const upto = isFull ? (changes.at(-1)?.number ?? last) : last
+  const occurrences = await readOccurrences(
+    db,
+    watch,
+    changes.map(({ number }) => number),
+  )
+  // What does not fit into one read is not waited for.
+  const { skip, send, at } = dueOf(watch, occurrences, upto, clock.now(), isFull)
+  if (send === undefined) {
+    if (skip > state.number) await writeDelivery(db, { ...state, number: skip })
+    return at
+  }
+  const sending = { ...state, number: skip, sending: send }
+  await writeDelivery(db, sending)
+  return await attempt(context, watch, sending)
+}
+
+async function attempt(
+  { db, clock, http, site, signal, pauses, warn }: Delivering,
+  watch: Watch,
+  state: DeliveryState & { readonly sending: number },
+): Promise<number> {
+  const changes = await readNews(db, sourcesOf(watch.events), state.number, state.sending)
+  const numbers = changes.map(({ number }) => number)
+  const occurrences = await readOccurrences(db, watch, numbers)
+  const rest = { watch: state.watch, number: state.sending, sending: null, attempts: 0, retryAt: null }
+  if (occurrences.length === 0) {
+    // Its people have restricted themselves, or a filter has changed.
+    await writeDelivery(db, { ...state, ...rest })
+    return clock.now()
+  }
+  const id = idOf(watch, state, changes.at(-1)?.writtenAt)
+  const { failure, isLasting, pause } = await sendMessage(
+    watch.target,
+    { id, watch: watch.name, occurrences, site },
+    { clock, signal, http },
+  )
+  const now = clock.now()
+  if (pause > 0) pauses.set(addressOf(watch), now + pause)
+  const pausedUntil = pause > 0 ? new Date(now + pause) : null
+  if (failure === null) {
+    const delivered = { ...rest, retryAt: pausedUntil, failingSince: null, error: null, deliveredAt: new Date(now) }
+    await writeDelivery(db, delivered)
+    return now + pause
+  }
+  // The process ends: that says nothing about the receiver.
+  if (signal.aborted) return now
+  const failingSince = state.failingSince ?? new Date(now)
+  const wait = isLasting ? LONGEST : Math.min(LONGEST, FIRST * 2 ** Math.min(state.attempts, 20))
+  const retryAt = new Date(now + Math.max(pause, wait))
+  const isOver = now - failingSince.getTime() > GIVE_UP
+  if (state.attempts === 0 || isOver)
+    warn(`watch ${watch.name}: ${failure}${isOver ? '; the message is given up' : ''}`)
+  const failed = { ...state, attempts: state.attempts + 1, retryAt, failingSince, error: failure }
+  await writeDelivery(db, isOver ? { ...failed, number: state.sending, sending: null } : failed)
+  return retryAt.getTime()
+}
+
+/** What messages to the same receiver share. */
+function addressOf({ target }: Watch): string {
+  return target.type === 'command' ? target.command : target.url
+}
+
+/** The instant tells databases apart, whose numbers are the same. */
+function idOf({ name }: Watch, { number, sending }: DeliveryState, at: Date | undefined): string {
+  const key = JSON.stringify([name, number, sending, at?.toISOString()])
+  return `msg_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
 }

@@ -1,21 +1,93 @@
 import * as z from 'zod'
 import { guildMemberSchema, guildSchema } from '../../api/schemas/guilds.ts'
-import { defineWorklist } from '../../sync/declare/resource.ts'
+import { type Averages, defineWorklist, type RetainedTable } from '../../sync/declare/resource.ts'
 import { guildListHistory } from '../guild-list/tables.ts'
 import { inGuilds } from '../personal.ts'
 import { aboutAnother, hasFields, knownBy, oneAnswer, uuidField } from '../record.ts'
-import { guildGrowth, guildHours } from './growth.ts'
 import { findGuilds, guildsCalled, guildsLike, lookUpGuilds, planGuilds } from './keys.ts'
 import { incompleteReason, normalizeGuild } from './normalize.ts'
 import {
   guildHistory,
+  guildHour,
   guildRanking,
   guildSample,
   guildSeason,
   memberCounter,
+  memberCounterDip,
   memberHistory,
   memberPresence,
 } from './tables.ts'
+
+/** How many members of each guild were online in the hours in which there was an answer about it. */
+const guildHours: Averages = {
+  table: guildHour,
+  of: `select one.key::uuid as guild_uuid, date_trunc('hour', one.observed_at, 'UTC') as hour,
+              avg(numbers.online)::double precision as online_avg, max(numbers.online) as online_max
+         from sync.observation one
+         left join lateral (select sample.online from game.guild_sample sample
+                             where sample.guild_uuid = one.key::uuid and sample.observed_at <= one.observed_at
+                             order by sample.observed_at desc limit 1) numbers on true
+        where one.resource = 'guilds' and one.status in ('ok', 'unchanged', 'partial')
+          and one.observed_at >= $1::timestamptz and one.observed_at < $2::timestamptz
+        group by 1, 2`,
+}
+
+/** Where counters of members fell: only these cannot be reckoned from their first and last number. */
+const counterDips: Averages = {
+  table: memberCounterDip,
+  of: `select fallen.guild_uuid, fallen.player_uuid, fallen.counter, date_trunc('hour', fallen.observed_at, 'UTC') as hour,
+              max(fallen.observed_at) as fell_at
+         from (select one.guild_uuid, one.player_uuid, one.counter, one.observed_at, one.value,
+                      lag(one.value) over (partition by one.guild_uuid, one.counter, one.player_uuid order by one.observed_at) as previous
+                 from game.member_counter one
+                where one.observed_at >= $1::timestamptz and one.observed_at < $2::timestamptz and one.value is not null) fallen
+         left join lateral (select before.value from game.member_counter before
+                             where before.guild_uuid = fallen.guild_uuid and before.counter = fallen.counter
+                               and before.player_uuid = fallen.player_uuid and before.observed_at < $1::timestamptz
+                               and before.value is not null
+                             order by before.observed_at desc limit 1) before on fallen.previous is null
+        where fallen.value < coalesce(fallen.previous, before.value)
+        group by 1, 2, 3, 4`,
+}
+
+/**
+ * From the first answer about any guild, also of a lake, or a later instant, to an hour before the last. An answer that is older than
+ * that when it comes opens its hour again.
+ */
+const settledSince = (later: string) =>
+  `select greatest(least(min(item.first_observed_at),
+                         (select min(span.began_at) from sync.source_span span where span.resource = 'guilds')), ${later}) as since, max(item.observed_at) - interval '1 hour' as until
+     from sync.work_item item where item.resource = 'guilds'`
+
+/** Older answers or samples are gone, and averages are all that is left of them. */
+const thinned = `(select max(fine_since) from sync.tier where sample_table in ('game.guild_sample', 'ledger/guilds'))`
+
+/** A day is often enough for what is long ago, but for how many were online. */
+const guildGrowth: readonly RetainedTable[] = [
+  {
+    table: guildSample,
+    key: ['guildUuid'],
+    cell: 'day',
+    // An answer may lack it, and a season is reckoned from the last one that did not.
+    last: ['wars is not null'],
+    averages: guildHours,
+    finalRange: settledSince(thinned),
+  },
+  { table: guildRanking, key: ['guildUuid', 'board'], cell: 'day' },
+  {
+    table: memberCounter,
+    key: ['guildUuid', 'playerUuid', 'counter'],
+    cell: 'day',
+    last: ['value is not null'],
+    // A counter that rises above what it once was, has risen by no more than that.
+    highest: 'value',
+    averages: counterDips,
+    // What is left of older samples falls where they did, or nowhere.
+    finalRange: settledSince('null'),
+  },
+  // When a member was online last, and until when, and the last login.
+  { table: memberPresence, key: ['guildUuid', 'playerUuid'], cell: 'day', last: ['online', 'last_join is not null'] },
+]
 
 /** A guild with its members by rank, and their total. */
 const guildWithMembers = guildSchema.extend({

@@ -1,11 +1,35 @@
 import * as z from 'zod'
-import { characterSchema } from '../../api/schemas/people/characters.ts'
-import { playerSchema } from '../../api/schemas/people/players.ts'
-import { defineWorklist } from '../../sync/declare/resource.ts'
+import { isUuid, uuidText } from '../../api/schemas/form/limits.ts'
+import { misfitOf, type OddField, readLeniently } from '../../api/schemas/form/record.ts'
+import { fieldsOf } from '../../api/schemas/form/unknown.ts'
+import { type Character, characterSchema, parseCharacter } from '../../api/schemas/people/characters.ts'
+import { type Player, parsePlayer, playerSchema } from '../../api/schemas/people/players.ts'
+import { readRestrictions } from '../../api/schemas/people/restrictions.ts'
+import { RecordError } from '../../base/errors.ts'
+import {
+  defineWorklist,
+  type Entity,
+  type IgnoredInstant,
+  type Normalized,
+  notAfter,
+  type QuarantinedPart,
+  type ResponseContext,
+  type Row,
+} from '../../sync/declare/resource.ts'
+import type { Json } from '../../sync/normalize/hash.ts'
 import { inProfiles } from '../personal.ts'
-import { aboutAnother, hasFields, knownBy, oneAnswer, uuidField } from '../record.ts'
+import {
+  aboutAnother,
+  hasFields,
+  knownBy,
+  numbersIn,
+  omit,
+  oneAnswer,
+  readableOf,
+  recordError,
+  uuidField,
+} from '../record.ts'
 import { countNamelessPlayers, findPlayers, lookUpPlayers, planPlayers, playersCalled, playersLike } from './keys.ts'
-import { normalizePlayer } from './normalize.ts'
 import {
   characterCounter,
   characterHistory,
@@ -91,3 +115,168 @@ export const players = defineWorklist({
   ...knownBy(playerSchema, playerWithCharacters),
   personal: inProfiles,
 })
+
+/**
+ * One player's whole answer into rows (API reference 7.1): who they are and their characters as history, everything
+ * counted as samples. A group that is hidden is not sent and gives no sample: it is not zero.
+ */
+function normalizePlayer(record: unknown, context?: ResponseContext): Normalized<typeof playerHistory> {
+  const { value: player, odd, hasAll } = readableOf(record, parsePlayer, ['uuid'])
+  const ignored: IgnoredInstant[] = []
+  const lastJoin = notAfter(player.lastJoin, context, ignored, { field: 'lastJoin' })
+  const lasting = omit(player, 'online', 'server', 'activeCharacter', 'lastJoin', 'characters')
+  // Numbers that move, and what a player shows of them, are no version of the player.
+  const shown = omit(lasting, 'previousRanking', 'featuredStats', 'restrictions')
+  const { ranking, playtime, globalData, ...profile } = shown
+  const playerUuid = uuidText(player.uuid)
+  const { names: restricted, odd: oddRules } = readRestrictions(player)
+  const characters = charactersOf(playerUuid, player.characters, restricted)
+  // Postgres prints it so: another spelling is no other guild.
+  const guild = player.guild && {
+    ...player.guild,
+    ...(player.guild.uuid ? { uuid: uuidText(player.guild.uuid) } : {}),
+  }
+  const colour = player.legacyRankColour
+  const { username, nickname, rank, rankBadge, shortenedRank, supportRank } = player
+  const named = { username, nickname, rank, rankBadge, shortenedRank, supportRank }
+  return {
+    key: playerUuid,
+    document: {
+      ...profile,
+      ...(guild === undefined ? {} : { guild }),
+      uuid: playerUuid,
+      restrictions: restricted,
+    } as Json,
+    root: {
+      playerUuid,
+      ...named,
+      rankColour: typeof colour === 'string' ? colour : colour?.main,
+      rankColourSub: typeof colour === 'string' ? null : colour?.sub,
+      veteran: player.veteran,
+      firstJoin: player.firstJoin,
+      guildUuid: guild?.uuid,
+      guildName: guild?.name,
+      guildPrefix: guild?.prefix,
+      guildRank: guild?.rank,
+      guildRankStars: guild?.rankStars,
+      wallpaper: player.wallpaper,
+      avatar: player.avatar,
+      restricted,
+    },
+    parts: {},
+    relatedEntities: { characters: characters.entities },
+    // Hidden characters are not sent, so one that is missing may still be there.
+    ...(characters.complete ? {} : { incomplete: ['characters'] }),
+    samples: {
+      // What cannot be read is not null.
+      status: hasAll('online', 'server', 'lastJoin', 'activeCharacter')
+        ? [statusOf(playerUuid, { ...player, lastJoin }, restricted)]
+        : [],
+      counters: numbersIn({ playtime, ...globalData }).map(([counter, value]) => ({ playerUuid, counter, value })),
+      rankings: Object.entries(ranking ?? {}).flatMap(([board, position]) =>
+        position === null || position === undefined ? [] : [{ playerUuid, board, position }],
+      ),
+      ...characters.samples,
+    },
+    ignored,
+    odd: [...odd, ...oddRules],
+    quarantined: characters.quarantined,
+  }
+}
+
+/** `online: false` of a player who hides it means nothing, nor does `lastJoin`, which is then frozen or missing (API reference 7.3). */
+function statusOf(playerUuid: string, player: Player, restricted: readonly string[]): Row {
+  const { online, server, lastJoin, activeCharacter } = player
+  if (restricted.includes('onlineStatus') || typeof online !== 'boolean') return { playerUuid }
+  return {
+    playerUuid,
+    online,
+    world: server || null,
+    lastJoin,
+    activeCharacter: activeCharacter && uuidText(activeCharacter),
+  }
+}
+
+const skills = ['strength', 'dexterity', 'intelligence', 'defence', 'agility']
+/**
+ * A player's characters by uuid (API reference 7.2). One that cannot be read is quarantined, the others go on.
+ * @param restricted the access rules that hide something of this player
+ */
+function charactersOf(playerUuid: string, characters: unknown, restricted: readonly string[]) {
+  const entities: Entity[] = []
+  const quarantined: QuarantinedPart[] = []
+  const samples = { characterCounters: [] as Row[], professions: [] as Row[], quests: [] as Row[] }
+  for (const [uuid, record] of fieldsOf(characters)) {
+    const key = `${playerUuid}/${uuidText(uuid)}`
+    const known = isUuid(uuid)
+    try {
+      if (!known) throw recordError('', 'a character without a uuid')
+      const { value: character, odd } = readLeniently(record, parseCharacter)
+      entities.push(traits(key, character, odd))
+      const owner = { playerUuid, characterUuid: uuidText(uuid) }
+      samples.characterCounters.push(...counters(owner, character))
+      samples.professions.push(...professions(owner, character))
+      for (const quest of new Set(character.quests ?? [])) samples.quests.push({ ...owner, quest, done: true })
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error
+      const path = `/characters/${uuid}${error.context.path ?? ''}`
+      const misfit = misfitOf(error, '/characters/*')
+      quarantined.push({ key, raw: record, path, reason: error.message, misfit })
+    }
+  }
+  const isMap = typeof characters === 'object' && characters !== null && !Array.isArray(characters)
+  const hidden = restricted.includes('characterListAccess') || restricted.includes('huntedCharacterAccess')
+  // Otherwise there may be others: the list, or some kind of character, is hidden.
+  return { entities, complete: isMap && !hidden, samples, quarantined }
+}
+
+/** What makes a character this one. What moves while it is played is in the samples. */
+function traits(key: string, character: Character, odd: readonly OddField[]): Entity {
+  const { type, reskin, nickname, level, gamemode, meta, preEconomy, removedStat } = character
+  const { names: restricted, odd: oddRules } = readRestrictions(character)
+  const [playerUuid, characterUuid] = key.split('/')
+  const named = { type, reskin, nickname, level, gamemode, meta, preEconomy, removedStat, restrictions: restricted }
+  return {
+    key,
+    document: { ...unnamed(character), ...named } as Json,
+    root: {
+      playerUuid,
+      characterUuid,
+      type,
+      reskin: typeof reskin === 'boolean' ? (reskin ? 'true' : null) : reskin,
+      nickname,
+      level,
+      gamemodes: gamemode,
+      died: meta?.died,
+      preEconomy,
+      restricted,
+      removedStats: removedStat,
+    },
+    parts: {},
+    odd: [...odd, ...oddRules].map((one) => ({ ...one, anywhere: `/characters/*${one.anywhere}` })),
+  }
+}
+
+/** Fields that are neither numbers nor named here. */
+function unnamed(character: Character): object {
+  const { skillPoints: _s, professions: _p, dungeons: _d, raids: _r, quests: _q, pvp: _v, ...rest } = character
+  return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null && typeof value !== 'number'))
+}
+
+type Owner = { readonly playerUuid: string; readonly characterUuid: string }
+
+/** Everything that is counted about a character. Only skills with points are sent, so the others have none. */
+function counters(owner: Owner, character: Character): Row[] {
+  const { level: _l, professions: _p, skillPoints, ...counted } = character
+  const hidden = !skillPoints || Object.values(skillPoints).some((points) => typeof points === 'string')
+  const { defense, ...points } = skillPoints ?? {}
+  const all = { ...Object.fromEntries(skills.map((skill) => [skill, 0])), ...(defense ? { defence: defense } : {}) }
+  const numbers = numbersIn({ ...counted, ...(hidden ? {} : { skillPoints: { ...all, ...points } }) })
+  return numbers.map(([counter, value]) => ({ ...owner, counter, value }))
+}
+
+function professions(owner: Owner, { professions = {} }: Character): Row[] {
+  return Object.entries(professions ?? {}).flatMap(([profession, one]) =>
+    one ? [{ ...owner, profession, level: one.level, xpPercent: one.xpPercent }] : [],
+  )
+}

@@ -1,7 +1,7 @@
-import { recipeSchema, recipeVocabulary } from '../../api/schemas/recipes.ts'
-import { defineResource } from '../../sync/declare/resource.ts'
-import { hasFields, joinLists, knownBy, textField } from '../record.ts'
-import { normalizeRecipe } from './normalize.ts'
+import { parseRecipe, recipeSchema, recipeVocabulary } from '../../api/schemas/recipes.ts'
+import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
+import type { Json } from '../../sync/normalize/hash.ts'
+import { fieldOf, hasFields, joinLists, knownBy, textField } from '../record.ts'
 import { recipeHistory } from './tables.ts'
 
 /** Every crafting recipe: `GET /item/recipe/database`, cached for an hour (API reference 2.3, 3.3, 5.3). */
@@ -24,3 +24,39 @@ export const recipes = defineResource({
   normalize: normalizeRecipe,
   ...knownBy(recipeSchema),
 })
+
+/** One recipe as the API sends it into rows (API reference 5.3). */
+function normalizeRecipe(record: unknown): Normalized<typeof recipeHistory> {
+  const recipe = parseRecipe(record)
+  const { level, healthOrDamage, durability, duration, basicDuration } = recipe
+  return {
+    key: recipe.internalName,
+    document: recipe as Json,
+    root: {
+      internalName: recipe.internalName,
+      type: recipe.type,
+      skill: recipe.skill,
+      xp: recipe.xp,
+      levelMin: level?.minimum,
+      levelMax: level?.maximum,
+      healthOrDamageMin: healthOrDamage?.minimum,
+      healthOrDamageMax: healthOrDamage?.maximum,
+      durabilityMin: durability?.minimum,
+      durabilityMax: durability?.maximum,
+      durationMin: duration?.minimum,
+      durationMax: duration?.maximum,
+      basicDurationMin: basicDuration?.minimum,
+      basicDurationMax: basicDuration?.maximum,
+    },
+    parts: {
+      materials: (recipe.materials ?? []).map(({ item, amount }, index) => ({ position: index + 1, item, amount })),
+      sprites: Object.entries(recipe.sprites ?? {}).map(([variant, sprite]) => ({
+        variant,
+        format: textField(sprite, 'format'),
+        name: textField(sprite, 'name'),
+        iconId: textField(fieldOf(sprite, 'value'), 'id'),
+        iconName: textField(fieldOf(sprite, 'value'), 'name'),
+      })),
+    },
+  }
+}

@@ -1,11 +1,11 @@
 import { recordsOf } from '../../api/schemas/form/bodies.ts'
 import { isInstant } from '../../api/schemas/form/limits.ts'
 import { parseWorldEvent, worldEventSchema } from '../../api/schemas/places.ts'
-import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
+import type { Sql } from '../../db/database.ts'
+import { type Answered, defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { requirementRows } from '../map-content.ts'
 import { hasFields, joinLists, knownBy, oneRequest, textField } from '../record.ts'
-import { deriveOccurrences, notScheduled } from './derive.ts'
 import { worldEventHistory, worldEventOccurrence } from './tables.ts'
 
 /** World events and when they happen: `GET /map/world-events` (API reference 8). */
@@ -58,4 +58,62 @@ function normalizeWorldEvent(record: unknown): Normalized<typeof worldEventHisto
     // Of an event without the field nothing is known; what no calendar has would fail the statement that all others are in.
     ...(schedule === null ? { facts: notScheduled } : isInstant(schedule) ? { facts: schedule as string } : {}),
   }
+}
+
+/** The fact of an event that is said to have no next start. */
+const notScheduled = 'none'
+
+/** Events come round within hours or days, so a date of another year is not their next start. */
+const isNear = `starts_at between $3::timestamptz - interval '31 days' and $3::timestamptz + interval '366 days'`
+
+/**
+ * Writes down which events a response announced, and for when, and takes back what did not come about. Returns how many
+ * occurrences are new.
+ */
+async function deriveOccurrences(sql: Sql, { at, recordFacts, corroborate }: Answered): Promise<number> {
+  const shown = [...recordFacts].filter(([, schedule]) => typeof schedule === 'string')
+  const params = [
+    shown.map(([name]) => name),
+    shown.map(([, schedule]) => (schedule === notScheduled ? null : schedule)),
+    at,
+  ]
+  const added = await sql.query(
+    `insert into game.world_event_occurrence (internal_name, starts_at, announced_at)
+     select internal_name, starts_at, $3 from unnest($1::text[], $2::timestamptz[]) as sent(internal_name, starts_at)
+      where ${isNear}
+     on conflict (internal_name, starts_at) do nothing
+     returning 1`,
+    params,
+  )
+  // The API sends the next start of an event, or none: another one that was still to come was moved or never right.
+  const skipped = await sql.query<{ key: string; name: string; start: string }>(
+    `select name || '/' || extract(epoch from known.starts_at) as key, name, known.starts_at::text as start
+       from unnest($1::text[], $2::timestamptz[]) as sent(name, starts_at)
+       join game.world_event_occurrence known
+         on known.internal_name = name and known.starts_at <> coalesce(sent.starts_at, '-infinity')
+        -- About to begin, it may be announced no more.
+        and known.starts_at > $3::timestamptz + case when sent.starts_at is null then interval '10 minutes' else '0' end
+      where sent.starts_at is null or sent.${isNear}`,
+    params,
+  )
+  const confirmed = await corroborate(
+    'skipped',
+    skipped.map((one) => one.key),
+  )
+  const gone = new Set(confirmed.map(({ subject }) => subject))
+  const over = skipped.filter(({ key }) => gone.has(key))
+  if (over.length > 0)
+    await sql.query(
+      `delete from game.world_event_occurrence known using unnest($1::text[], $2::timestamptz[]) as gone(name, start)
+        where known.internal_name = name and known.starts_at = gone.start`,
+      [over.map(({ name }) => name), over.map(({ start }) => start)],
+    )
+  // An event that is gone starts no more.
+  await sql.query(
+    `delete from game.world_event_occurrence known
+      where known.starts_at > $1 and not exists (select from game.world_event event
+             where event.internal_name = known.internal_name and event.valid_until = 'infinity')`,
+    [at],
+  )
+  return added.length
 }

@@ -1,4 +1,8 @@
+import type { Random } from '../../base/clock.ts'
+import { between, chance, drawsFor, hex, pick } from '../generator/draw.ts'
+import { place } from '../generator/places.ts'
 import type { Item } from '../generator/records.ts'
+import { adjectives, nouns, sentences, titled } from '../generator/words.ts'
 import { type AnswerSource, type ApiRequest, isRefusal, type Refusal, refuse } from '../http/answer.ts'
 import { cachedSource, type Found, shared } from '../http/cached-source.ts'
 import { type AnswerForm, cutPage, pageNumber } from '../http/paging.ts'
@@ -8,7 +12,6 @@ import { articleBody, articles, articleTypes, newsBody, videosBody } from './art
 import { aspectsBody } from './aspects.ts'
 import { balanceOf, questCount } from './balance.ts'
 import { type ClassName, classBody, classesBody, classNames } from './classes.ts'
-import { lootPoolsBody, mapContentBody, worldEventsBody } from './happenings.ts'
 import { gatheringNodesBody, markersBody } from './places.ts'
 
 const families = /^\/(ability|aspects|classes|publisher|latest-news|map)(\/|$)/
@@ -92,4 +95,121 @@ function contentSource(form: AnswerForm, items: () => readonly Item[]): AnswerSo
   }
 
   return cachedSource(find)
+}
+
+const week = 7 * 24 * 3_600_000
+const difficulties = ['EASY', 'MEDIUM', 'HARD']
+const lengths = ['SHORT', 'MEDIUM', 'LONG']
+const raids = ['Vault of Reeds', 'The Drowned Observatory', 'Thorn Cathedral', 'The Pale Engine', 'The Last Granary']
+
+/** Milliseconds before it begins that an event shows its schedule. */
+export const announced = 100 * 60_000
+
+/** When an event begins next, after an instant; ms since the epoch. Each comes again every ten to fourteen hours. */
+function nextStart(seed: number, nth: number, after: number): number {
+  const random = drawsFor(seed, `world event ${nth}`)
+  const period = between(random, 120, 168) * 5 * 60_000
+  const offset = between(random, 0, 167) * 5 * 60_000
+  return offset + (Math.floor((after - offset) / period) + 1) * period
+}
+
+/** Every start of an event in `[from, to)`, ms since the epoch, by its internal name. */
+export function worldEventStarts(seed: number, from: number, to: number): { name: string; at: number }[] {
+  return worldEventsBody(seed, from).flatMap(({ internalName: name }, nth) => {
+    const starts: { name: string; at: number }[] = []
+    for (let at = nextStart(seed, nth, from - 1); at < to; at = nextStart(seed, nth, at)) starts.push({ name, at })
+    return starts
+  })
+}
+
+/** The body of `/map/world-events` at an instant (ms): a few of them have a schedule at any time (API reference 8). */
+export function worldEventsBody(seed: number, at: number) {
+  const random = drawsFor(seed, 'world events')
+  return Array.from({ length: 69 }, (_, nth) => {
+    const level = between(random, 1, 106)
+    const vague = chance(random, 0.06)
+    const begins = nextStart(seed, nth, at)
+    return {
+      name: titled(pick(random, adjectives), pick(random, nouns)),
+      internalName: hex(random, 8),
+      lore: pick(random, sentences),
+      difficulty: vague ? null : pick(random, difficulties),
+      level: vague ? null : level,
+      length: vague ? null : pick(random, lengths),
+      rewardPerLevel: vague ? null : { [String(level)]: ['Combat Experience', 'Emeralds'] },
+      requirements: vague ? null : [{ type: 'COMBAT_LEVEL', value: level }],
+      location: Array.from({ length: between(random, 1, 3) }, () => ({
+        event: place(random),
+        spawn: place(random),
+        reward: chance(random, 0.8) ? place(random) : null,
+        radius: between(random, 10, 60),
+        spawnRadius: between(random, 20, 90),
+      })),
+      schedule: begins - at <= announced ? `${new Date(begins).toISOString().slice(0, 19)}+00:00` : null,
+    }
+  })
+}
+
+/** What camps and raids have in common. */
+interface MapContent {
+  readonly type: 'CAMP' | 'RAID'
+  /** Recomputes the rewards for this level; undefined for the place's own. */
+  readonly level: number | undefined
+}
+
+/** The body of `/map/camps` or `/map/raids`; the rewards change every week (API reference 8). */
+function mapContentBody(seed: number, { type, level: asked }: MapContent, items: readonly Item[], at: number) {
+  const random = drawsFor(seed, `content ${type}`)
+  const names = type === 'RAID' ? raids : Array.from({ length: 8 }, () => `${titled(pick(random, nouns))} Camp`)
+  return names.map((name, nth) => {
+    const level = between(random, 40, 106)
+    const { x, y, z } = place(random)
+    return {
+      name,
+      internalName: `${name.replaceAll(' ', '').toLowerCase()}${type === 'CAMP' ? nth + 1 : ''}`,
+      type,
+      lore: type === 'RAID' ? pick(random, sentences) : null,
+      difficulty: pick(random, difficulties),
+      level,
+      length: pick(random, lengths),
+      requirements: type === 'RAID' ? [{ type: 'COMBAT_LEVEL', value: level }] : [],
+      location: chance(random, 0.9) ? { x: x + 0.5, y, z: z + 0.5 } : null,
+      rewards: rewards(drawsFor(seed, `${name} ${Math.floor(at / week)}`), items, asked ?? level),
+    }
+  })
+}
+
+/** The body of `/map/loot-pools`: every camp and raid with its rewards only. */
+export function lootPoolsBody(seed: number, level: number | undefined, items: readonly Item[], at: number) {
+  return (['CAMP', 'RAID'] as const).flatMap((type) =>
+    mapContentBody(seed, { type, level }, items, at).map(({ name, internalName, rewards: pool }) => ({
+      name,
+      internalName,
+      type,
+      rewards: pool,
+    })),
+  )
+}
+
+const tierOf: Readonly<Record<string, string>> = { weapon: 'ITEM', armour: 'ITEM', accessory: 'ITEM', tome: 'TOME' }
+
+function rewards(random: Random, items: readonly Item[], level: number) {
+  const near = items.filter(
+    ({ type, requirements, tier }) =>
+      (type in tierOf || type === 'ingredient') &&
+      tier !== 'normal' &&
+      Math.abs(Number(requirements.level) - level) < 12,
+  )
+  const drawn = near.length === 0 ? [] : Array.from({ length: between(random, 6, 12) }, () => pick(random, near))
+  return [
+    { name: 'Liquid Emerald', type: 'CURRENCY', amount: between(random, 1, 4), always: true },
+    ...[...new Set(drawn)].map(({ displayName, type, tier }) => ({
+      name: displayName,
+      type: tierOf[type] ?? 'INGREDIENT',
+      amount: 1,
+      always: false,
+      ...(tier && type !== 'ingredient' ? { tier: tier.toUpperCase() } : {}),
+      ...(tier === 'mythic' && chance(random, 0.2) ? { shiny: true } : {}),
+    })),
+  ]
 }

@@ -12,7 +12,7 @@ export interface DependentColumns {
 }
 
 /** What of a resource's tables follows from some fields of its records. */
-export interface Dependents {
+interface Dependents {
   readonly root: DependentColumns
   readonly related: ReadonlyMap<string, DependentColumns>
   /** Columns of samples, by the name of their table. */

@@ -1,4 +1,2 @@
 /** SQL condition: a row of `sync.run` or `sync.observation` is of an accepted response. */
 export const accepted = `status in ('ok', 'unchanged', 'partial')`
-
-export const acceptedStatuses = ['ok', 'unchanged', 'partial']

@@ -1,21 +1,25 @@
+import { existsSync } from 'node:fs'
 import type { Api } from '../../../api/client.ts'
 import type { RequestEvent } from '../../../api/http/request-event.ts'
 import { type App, checkReadable, migrateDatabase, objectsOfUsers, openDatabase } from '../../../app/app.ts'
 import { admissionOf, openApi, openSharedApi } from '../../../app/app-api.ts'
-import { messageOf, RetryableError } from '../../../base/errors.ts'
+import { type Config, watchFileOf } from '../../../base/config.ts'
+import { FatalError, messageOf, RetryableError, UsageError } from '../../../base/errors.ts'
 import { visibleLine } from '../../../base/terminal-text.ts'
 import { readOnlyReason, withGrants } from '../../../db/access.ts'
-import { serverVersion } from '../../../db/catalog.ts'
+import { serverVersion, tableExists } from '../../../db/catalog.ts'
 import { NothingThere } from '../../../db/connect.ts'
 import type { Database } from '../../../db/database.ts'
 import { sqlState } from '../../../db/sql-errors.ts'
+import { unmatchedNames } from '../../../monitoring/watch-names.ts'
+import type { Watch } from '../../../monitoring/watches/watch.ts'
+import { readWatches, readWatchFile } from '../../../monitoring/watches/watch-store.ts'
 import { readFreshness } from '../../../sync/overview/recent-runs.ts'
 import { type Admission, WrongOrigin } from '../../../sync/run/admission.ts'
 import { type Context, rolledBack, tableWidth, writeResult } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { red, type Style, yellow } from '../../output/output.ts'
 import { boldFirstLine, formatTable } from '../../output/table.ts'
-import { databaseAdvice, isDiskFull, ORIGIN_ADVICE, readOnlyAdvice, VIEWS_ADVICE } from './doctor-advice.ts'
 import {
   checkCredential,
   checkDating,
@@ -28,7 +32,6 @@ import {
   checkVerified,
   type Finding,
 } from './doctor-checks.ts'
-import { checkWatches } from './doctor-watches.ts'
 
 /** `doctor`: database, disk, API, clock, headers, credential, freshness; what is wrong and what to do. Returns the exit code. */
 export async function doctorCommand(context: Context): Promise<number> {
@@ -196,4 +199,114 @@ function databaseProblem(error: unknown, { config }: Pick<App, 'config'>): Findi
     todo: databaseAdvice(error, config),
     temporary: error instanceof RetryableError,
   }
+}
+
+const check = 'watches'
+
+/** As many names as are listed. */
+const MOST = 10
+
+/** Whether the watches can be read and something has the names in them, and what the file of an earlier version has; nothing where there are none. */
+async function checkWatches(config: { readonly dataDir: string }, db?: Database): Promise<Finding[]> {
+  try {
+    const isThere = db && (await tableExists(db, 'sync.watch'))
+    const { names, watches, unreadable } = isThere ? await readWatches(db) : { names: [], watches: [], unreadable: [] }
+    const findings: Finding[] = [
+      ...checkFile(watchFileOf(config), names.length > 0),
+      ...unreadable.map(({ name, problem }) => ({
+        ...{ check, verdict: 'problem' as const, seen: `this version cannot read the watch ${name}: ${problem}` },
+        todo: `it sends nothing: replace it with wynnsync watch add ${name}, or wynnsync watch remove it`,
+      })),
+      ...(await checkNames(watches, db)),
+    ]
+    if (findings.length > 0 || names.length === 0) return findings
+    return [{ check, verdict: 'fine', seen: `${names.length} in the database` }]
+  } catch (error) {
+    return [{ check, verdict: 'problem', seen: messageOf(error) }]
+  }
+}
+
+/** What the file of an earlier version means. */
+function checkFile(file: string, hasWatches: boolean): Finding[] {
+  if (!existsSync(file)) return []
+  if (hasWatches) {
+    const todo = `add what is missing with wynnsync watch add, and remove ${file}`
+    return [{ check, verdict: 'warning', seen: `${file} is not read, because the database has watches`, todo }]
+  }
+  try {
+    const { watches } = readWatchFile(file)
+    const seen = `${watches.length} in ${file}, which the next sync or start takes into the database`
+    return [{ check, verdict: 'fine', seen }]
+  } catch (error) {
+    const todo = `correct or remove ${file}: the next sync or start takes its watches into the database`
+    return [{ check, verdict: 'problem', seen: messageOf(error), todo }]
+  }
+}
+
+/** Names that nothing matches. A database that cannot say is a finding of its own. */
+async function checkNames(watches: readonly Watch[], db?: Database): Promise<Finding[]> {
+  const unmatched = db ? await unmatchedNames(db, watches).catch(() => []) : []
+  const first = unmatched.slice(0, MOST).map(({ watch, text }) => `${watch}: ${text}`)
+  if (first.length === 0) return []
+  const more = unmatched.length > MOST ? [`and ${unmatched.length - MOST} more`] : []
+  const todo = 'nothing is sent about a name that nothing has: correct it with wynnsync watch add'
+  return [{ check, verdict: 'warning', seen: [...first, ...more].join('. '), todo }]
+}
+
+/** What to do about a database in which nothing can be written. */
+const readOnlyAdvice =
+  'queries work; to sync, set DATABASE_URL to the primary, or unset default_transaction_read_only for this user'
+
+/** The same where the views of another version are installed, and where the history is of another API. */
+const VIEWS_ADVICE = '`wynnsync migrate` installs them, or says what is in the way; until then some questions fail'
+const ORIGIN_ADVICE = 'nothing is synced into it as it is configured now'
+
+const FULL_DISK = 'make room on the disk that the database is on; nothing can be synced until then'
+
+/** What to do about each SQLSTATE (PostgreSQL manual, appendix A). */
+const byState: Readonly<Record<string, string>> = {
+  '53100': FULL_DISK,
+  '53200': 'the server is out of memory: look at its shared_buffers and work_mem, and at what else runs there',
+  '53300': 'the server has no free connection: end some, or raise its max_connections',
+  '25006': readOnlyAdvice,
+  '42501': 'this user lacks a right: grant what the line above shows, or use the user who owns the tables',
+  '28P01':
+    'check user and password in DATABASE_URL, or PGPASSWORD; special characters in a URL must be percent-encoded',
+  '28000': 'check the user in DATABASE_URL, pg_hba.conf of the server, and whether it requires ?sslmode=require',
+  '3D000': 'create the database first: createdb NAME',
+  '57P03': 'the server is starting up or shutting down: wait, then look into its log',
+}
+
+/** The same for connection errors, by the names of errno(3) and of the driver. */
+const byReason: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'is the server running, and are host and port of DATABASE_URL right? pg_isready checks',
+  ENOTFOUND: 'is the host name in DATABASE_URL right, and does this machine resolve it?',
+  EAI_AGAIN: 'this machine cannot resolve host names now: look at its network and DNS',
+  EHOSTUNREACH: 'look at the network between this machine and the host in DATABASE_URL',
+  ENETUNREACH: 'look at the network between this machine and the host in DATABASE_URL',
+  ETIMEDOUT: 'a firewall may be in the way, or the host in DATABASE_URL is down',
+  CONNECT_TIMEOUT: 'a firewall may be in the way, or the host in DATABASE_URL is down',
+  ENOENT: 'the socket that DATABASE_URL names does not exist: is the server running?',
+}
+
+/** Whether a server says in an internal error that its disk is full: it fails to write the files of a new session (PostgreSQL, relcache.c). */
+function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && /could not write init file|no space left on device/i.test(error.message)
+}
+
+/** What to do about a database that cannot be used. */
+function databaseAdvice(error: unknown, { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): string {
+  const state = sqlState(error)
+  const known = state === undefined ? undefined : byState[state]
+  if (known !== undefined) return known
+  if (isDiskFull(error)) return FULL_DISK
+  const isOurs = error instanceof FatalError || error instanceof RetryableError
+  const reason = isOurs ? byReason[String(error.context.reason)] : undefined
+  if (reason !== undefined) return reason
+  if (error instanceof NothingThere) return 'nothing, where this is to be its place: the first `wynnsync sync` makes it'
+  if (error instanceof UsageError) return 'correct the setting as the line above shows'
+  if (databaseUrl !== undefined) return 'look into the log of the server'
+  if (error instanceof RetryableError)
+    return 'another process has the embedded database open: wait for its end, or end it'
+  return `look at the folder ${dataDir}: is it yours, and is there room?`
 }

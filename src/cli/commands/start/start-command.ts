@@ -1,10 +1,14 @@
 import { setMaxListeners } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import type { Api } from '../../../api/client.ts'
 import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
 import { admissionOf, engineOf, openSharedApi } from '../../../app/app-api.ts'
 import { followSignal, systemClock } from '../../../base/clock.ts'
-import { messageOf, RetryableError } from '../../../base/errors.ts'
+import { codeOf, messageOf, RetryableError } from '../../../base/errors.ts'
 import type { Database } from '../../../db/database.ts'
+import { readHolder } from '../../../db/embedded/folder-lock.ts'
+import { readHeldLocks } from '../../../db/locks/held-locks.ts'
 import { LockTimeout } from '../../../db/locks/lock-timeout.ts'
 import type { HttpServer } from '../../../monitoring/listen.ts'
 import {
@@ -24,16 +28,15 @@ import { createBackoff } from '../../../sync/schedule/backoff.ts'
 import { schedulesOf } from '../../../sync/schedule/configured-schedules.ts'
 import { expectedSeconds, runSchedule, type Scheduled } from '../../../sync/schedule/schedule.ts'
 import { clockTicker, cronTicker, nextTick } from '../../../sync/schedule/ticker.ts'
-import type { Context } from '../../context.ts'
+import { type Context, writeResult } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { maintainDatabase, prepareTables, retentionOf } from '../../maintenance.ts'
 import { refuseWithout } from '../../options.ts'
 import { openOutages } from '../../outage-file.ts'
 import { durationText } from '../../output/units.ts'
-import { folderHolder, serverHolder, skipStart, startHold, startLock, stopHolder } from './start-holder.ts'
+import type { WebFlags, webOptionsOf } from '../serve/open-web.ts'
 import { checkLake, keepLake, lakeMetrics } from './start-lake.ts'
 import { keepVerified, verifyMetrics, verifyWarnings } from './start-verify.ts'
-import { openStartWeb, type StartWebFlags, startWebOptions } from './start-web.ts'
 
 /** How long in-flight requests may take to end after a SIGTERM, ms; the rest of ten seconds is for the database. */
 const GRACE = 5000
@@ -294,4 +297,101 @@ function hourlySummary({ clock, log }: Pick<App, 'clock' | 'log'>): (result: Run
     since = clock.now()
     total = { ...none }
   }
+}
+
+interface StartWebFlags extends WebFlags {
+  readonly webPort?: string
+  readonly webHost?: string
+}
+
+type WebOptions = ReturnType<typeof webOptionsOf>
+
+/** Where to serve; undefined without `--web-port`. The server is loaded only when it is used. @throws UsageError */
+async function startWebOptions(given: StartWebFlags) {
+  refuseWithout(given, '--web-port', ['--web-host', '--public', '--no-people', '--rate-limit', '--cors', '--mcp'])
+  const { webPort: port, webHost: host, ...flags } = given
+  if (port === undefined) return undefined
+  const { webOptionsOf } = await import('../serve/open-web.ts')
+  return webOptionsOf('--web-', port, host, flags)
+}
+
+/** Serves beside the sync: from connections of its own, so that no poll waits for a reader; the embedded database has one. */
+async function openStartWeb(context: Context, db: Database, options: WebOptions): Promise<HttpServer> {
+  const { openWeb } = await import('../serve/open-web.ts')
+  const own = db.kind === 'server' ? await openDatabase(context.app, ['serve']) : undefined
+  try {
+    const server = await openWeb(context, own ?? db, { ...options, isBesideSync: true })
+    context.app.log.info({ url: server.url }, 'pages and the read API are served')
+    return { url: server.url, close: () => server.close().finally(() => own?.close()) }
+  } catch (error) {
+    await own?.close()
+    throw error
+  }
+}
+
+/** Held on a server for as long as `start` runs. */
+const startLock = 'wynnsync start'
+
+/** What the embedded database's lock says that `start` does, first of all. */
+const startHold = 'start'
+
+/** The process that runs `start` on this database. */
+interface StartHolder {
+  readonly pid: number
+  readonly host: string
+  /** ISO 8601, UTC. */
+  readonly since: string
+}
+
+/** The holder of the embedded database, when it is a `start`; undefined with a server. */
+async function folderHolder({ config }: Pick<App, 'config'>): Promise<StartHolder | undefined> {
+  if (config.databaseUrl !== undefined) return undefined
+  const holder = await readHolder(config.dataDir)
+  if (holder?.holds[0] !== startHold) return undefined
+  return { pid: holder.pid, host: holder.host, since: holder.startedAt }
+}
+
+/** The holder of the lock on a server; undefined when it has just ended. */
+async function serverHolder(db: Database): Promise<StartHolder | undefined> {
+  const [holder] = await readHeldLocks(db, startLock)
+  return holder && { pid: holder.pid, host: holder.host, since: holder.since.toISOString() }
+}
+
+/** Another `start` runs. Not exit code 0: a supervisor must see that this process does nothing. */
+function skipStart(context: Context, holder: StartHolder | undefined): number {
+  const by = holder ? `: ${textOf(holder)}` : ''
+  const text = `skipped: another \`wynnsync start\` uses this database${by}; --replace stops it and takes its place\n`
+  if (context.flags.json) writeResult(context, { status: 'skipped', ...(holder ? { holder } : {}) }, '')
+  context.err.write(text)
+  return exitCode.tryLater
+}
+
+/**
+ * Sends SIGTERM to the holder, which ends as after Ctrl-C.
+ * @throws RetryableError with what to do, when it runs on another machine, belongs to another user, or another program
+ * has its id now
+ */
+async function stopHolder({ err, flags }: Context, holder: StartHolder): Promise<void> {
+  const { pid, host } = holder
+  const cannot = (why: string) =>
+    new RetryableError(`cannot stop ${textOf(holder)}: ${why}; stop it there: kill ${pid}`)
+  if (host !== hostname()) throw cannot(`it runs on ${host}, this is ${hostname()}`)
+  if (!(await isThisProgram(pid))) throw cannot('the process with this id here is another program')
+  try {
+    process.kill(pid, 'SIGTERM')
+  } catch (error) {
+    if (codeOf(error) === 'ESRCH') return
+    throw cannot(String(codeOf(error)))
+  }
+  if (!flags.quiet) err.write(`waiting until ${textOf(holder)} has ended\n`)
+}
+
+function textOf({ pid, host, since }: StartHolder): string {
+  return `process ${pid} on ${host} since ${since}`
+}
+
+/** In a container, a process of the same host name may have another id. True where there is no /proc, and for one that has ended. */
+async function isThisProgram(pid: number): Promise<boolean> {
+  const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  return line === '' || line.startsWith('wynnsync')
 }
