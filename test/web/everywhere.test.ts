@@ -93,11 +93,20 @@ describe('every page', () => {
     expect(early).not.toEqual(all)
   })
 
-  test('about a time that is long over may be kept for an hour, unless it names players', async () => {
+  test('about a time that is long over may be kept for an hour, unless it names players or shows what is now', async () => {
     const { ask } = await served({}, virtualClock(web.world.clock.now() + 9 * DAY))
+    const rowsOf = async (path: string, id: string) => [
+      ...parseHTML((await ask(path)).text).document.querySelectorAll(`#${id} tbody tr`),
+    ]
     const cachingOf = async (path: string) => (await ask(path)).headers['cache-control']
     expect(await cachingOf('/captures?to=2026-06-01T12:00Z')).toBe('max-age=3600')
+    const listed = async (query: string) => (await rowsOf(`/captures${query}`, 'latest')).length
+    expect(await listed('?to=2026-06-01T11:00Z')).toBeLessThan(await listed(''))
+    for (const path of ['/map', '/records', '/patches', '/runs'])
+      expect([path, await cachingOf(`${path}?to=2026-06-01T12:00Z`)]).toEqual([path, 'max-age=3600'])
     expect(await cachingOf('/captures')).toBe('no-cache')
+    for (const path of ['/guilds', '/territories', '/territories/Oak', '/worlds', '/status', '/leaderboards'])
+      expect([path, await cachingOf(`${path}?to=2026-06-01T12:00Z`)]).toEqual([path, 'no-cache'])
     expect(await cachingOf(`/guilds/${guildId('a')}?to=2026-06-01T12:00Z`)).toBe('no-cache')
   })
 

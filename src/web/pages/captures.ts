@@ -66,7 +66,7 @@ export async function capturesPage(visit: Visit): Promise<Page> {
   const [captures, matrix, latest] = await Promise.all([
     capturesFigure(sql, frame),
     readHolders(sql, frame.to).then((guilds) => captureMatrixFigure(sql, { ...frame, roster: rosterOf(guilds) })),
-    latestCaptures(sql, {}, LATEST),
+    latestCaptures(sql, { before: frame.to }, LATEST),
   ])
   const list = listFigure('latest', `The latest ${latest.length}`, captureTable(latest))
   return {

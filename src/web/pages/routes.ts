@@ -57,6 +57,8 @@ const pages: readonly {
   /** Whether it is about one player or a list of players: no search engine keeps it, and it has no picture. */
   readonly isPersonal?: boolean
   readonly live?: Live
+  /** Whether it shows nothing that happened after its period: where this is long over, caches may keep it. */
+  readonly isOfPeriod?: boolean
   /** The parameters that it reads. */
   readonly parameters?: readonly string[]
 }[] = [
@@ -70,12 +72,12 @@ const pages: readonly {
   },
   { path: '/search', build: searchPage, namesPlayers: true, isPersonal: true, parameters: ['q'] },
   { path: '/status', build: statusPage, parameters: periodParameters },
-  { path: '/runs', build: runsPage, parameters: ['resource', 'failed', ...periodParameters] },
+  { path: '/runs', build: runsPage, isOfPeriod: true, parameters: ['resource', 'failed', ...periodParameters] },
   { path: '/runs/:name', build: runPage },
   { path: '/api', build: apiPage },
-  { path: '/map', build: mapPage, live: 'map', parameters: ['at', ...periodParameters] },
-  { path: '/captures', build: capturesPage, parameters: periodParameters },
-  { path: '/records', build: recordsPage, parameters: periodParameters },
+  { path: '/map', build: mapPage, live: 'map', isOfPeriod: true, parameters: ['at', ...periodParameters] },
+  { path: '/captures', build: capturesPage, isOfPeriod: true, parameters: periodParameters },
+  { path: '/records', build: recordsPage, isOfPeriod: true, parameters: periodParameters },
   { path: '/territories', build: territoriesPage, parameters: periodParameters },
   { path: '/territories/:name', build: territoryPage, parameters: periodParameters },
   { path: '/guilds', build: guildsPage, parameters: ['q', 'sort', 'page', ...periodParameters] },
@@ -88,7 +90,7 @@ const pages: readonly {
   { path: '/items', build: itemsPage, parameters: itemParameters },
   { path: '/items/:name', build: itemPage, parameters: ['patch', 'a', 'b'] },
   { path: '/players/:name', build: playerPage, namesPlayers: true, isPersonal: true, parameters: periodParameters },
-  { path: '/patches', build: patchesPage, parameters: periodParameters },
+  { path: '/patches', build: patchesPage, isOfPeriod: true, parameters: periodParameters },
   { path: '/patches/:name', build: patchPage },
   { path: '/worlds', build: worldsPage, parameters: ['sort', ...periodParameters] },
   { path: '/pools', build: poolsPage },
@@ -113,7 +115,7 @@ export function addPages(app: Hono, site: Site): void {
   const made = createPageCache<Written | string>(site.clock, { sizeOf, ...shared })
   const healthOf = createPageCache<Health>(site.clock, { sizeOf: () => 0 })
   const readHealthOf = () => site.reader.read((sql) => readHealth(sql, new Date(site.clock.now())))
-  for (const { path, build, namesPlayers = false, isPersonal = false, live, parameters } of pages) {
+  for (const { path, build, namesPlayers = false, isPersonal = false, isOfPeriod = false, live, parameters } of pages) {
     const isIndexed = !(site.people && namesPlayers)
     app.get(path, async (context) => {
       const { name, query, origin, key } = requestOf(context, parameters)
@@ -137,11 +139,7 @@ export function addPages(app: Hono, site: Site): void {
       if (!isIndexed) context.header('X-Robots-Tag', 'noindex')
       if (typeof page === 'string') return context.redirect(page)
       context.header('Content-Security-Policy', pagePolicy(live))
-      return await sendEntity(
-        context,
-        page.under(origin),
-        !namesPlayers && isPast(query, site.clock) ? PAST : undefined,
-      )
+      return await sendEntity(context, page.under(origin), isOfPeriod && isPast(query, site.clock) ? PAST : undefined)
     })
   }
 }
