@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+import { guildId, playerId } from '../support/guild-answers.ts'
+import { serve, webWorld } from '../support/web-world.ts'
+import { liveWholeWorld } from '../support/whole-world.ts'
+
+/** Statements that a page may make of the database, with those of the header, where nothing of it was made before: with one for each of its sessions. */
+const most: Readonly<Record<string, number>> = {
+  '/': 19,
+  '/?to=2026-06-01T12:00Z': 18,
+  '/map': 15,
+  '/captures': 13,
+  '/records': 7,
+  '/territories': 12,
+  '/territories/Oak': 15,
+  '/guilds': 9,
+  '/guilds?sort=won': 9,
+  [`/guilds/${guildId('a')}`]: 28,
+  '/gained': 8,
+  '/items': 5,
+  '/items/bow': 10,
+  [`/players/${playerId(1)}`]: 14,
+  '/patches': 7,
+  '/patches/1': 12,
+  '/worlds': 13,
+  '/pools': 6,
+  '/leaderboards': 8,
+  '/leaderboards/guildLevel': 8,
+  '/status': 10,
+  '/runs': 6,
+  '/events': 5,
+  '/quests': 6,
+  '/search?q=script': 12,
+}
+
+describe('statements of a page', () => {
+  const web = webWorld('server', liveWholeWorld)
+
+  /** A server, and how many statements it made since the last time that was asked. */
+  async function counting() {
+    let statements = 0
+    const { db } = web.world
+    const transaction: typeof db.transaction = (work, options) =>
+      db.transaction((sql) => {
+        const query: typeof sql.query = (...given) => {
+          statements++
+          return sql.query(...given)
+        }
+        return work({ ...sql, query })
+      }, options)
+    const { ask } = await serve({ ...web.world, db: Object.assign(Object.create(db), { transaction }) })
+    const made = async (path: string) => {
+      statements = 0
+      expect([path, (await ask(path)).status]).toEqual([path, 200])
+      return statements
+    }
+    return made
+  }
+
+  test.each(Object.entries(most))('are few: %s makes at most %i', async (path, limit) => {
+    const made = await counting()
+    const statements = await made(path)
+    expect(statements).toBeLessThanOrEqual(limit)
+    // A limit far above them holds nothing.
+    expect(statements).toBeGreaterThanOrEqual(limit - 2)
+  })
+
+  test('are made once for the parts of the first page that name no player', async () => {
+    const made = await counting()
+    await made('/')
+    expect(await made('/')).toBeLessThanOrEqual(4)
+  })
+})
