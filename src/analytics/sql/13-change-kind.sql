@@ -1,3 +1,14 @@
+-- A function of its own: Postgres inlines none with a subquery, and most changes are of numbers.
+create or replace function analytics.is_reordered(old_value jsonb, new_value jsonb) returns boolean
+language sql immutable parallel safe
+return case
+  when jsonb_typeof(old_value) = 'array' and jsonb_typeof(new_value) = 'array' and jsonb_array_length(old_value) = jsonb_array_length(new_value)
+  then (select jsonb_agg(one order by one) from jsonb_array_elements(old_value) one)
+     = (select jsonb_agg(one order by one) from jsonb_array_elements(new_value) one)
+  else false end;
+comment on function analytics.is_reordered(jsonb, jsonb) is
+'Whether two lists have the same in another order. Arguments: old_value; new_value.';
+
 create or replace function analytics.is_technical(path text, old_value jsonb, new_value jsonb) returns boolean
 language sql immutable parallel safe
 return case
@@ -7,10 +18,7 @@ return case
   -- Glyphs of private use, HTML, colour codes and spaces say nothing of the game.
   when regexp_replace(old_value::text, '[\uE000-\uF8FF\U000F0000-\U0010FFFD]|<[^>]*>|[\u00A7&][0-9a-fk-or]|\\n|\s+', '', 'g')
      = regexp_replace(new_value::text, '[\uE000-\uF8FF\U000F0000-\U0010FFFD]|<[^>]*>|[\u00A7&][0-9a-fk-or]|\\n|\s+', '', 'g') then true
-  -- The same in another order.
-  when jsonb_typeof(old_value) = 'array' and jsonb_array_length(old_value) = jsonb_array_length(new_value)
-    then (select jsonb_agg(one order by one) from jsonb_array_elements(old_value) one)
-       = (select jsonb_agg(one order by one) from jsonb_array_elements(new_value) one)
+  when jsonb_typeof(old_value) = 'array' then analytics.is_reordered(old_value, new_value)
   else false end;
 comment on function analytics.is_technical(text, jsonb, jsonb) is
 'Whether a change says nothing of the game: icons, coordinates, the place in a tree or list, glyphs, HTML, colour codes, spaces, the order of a list. Arguments: path; old_value; new_value.';
@@ -29,26 +37,30 @@ comment on function analytics.form_of(jsonb, jsonb) is
 
 -- Where most records of a response change in the same path in the same way, the form of the responses has changed, not the game.
 create or replace view analytics.format_change as
-select found.resource, found.changed_at, found.path, found.form, found.records, living.records as living
-  from (select change.resource, change.changed_at, change.path, analytics.form_of(change.old_value, change.new_value) as form,
-               count(*)::int as records
-          from game.field_change change
-         where change.path <> '' and change.resource in ('items', 'recipes', 'ability-trees', 'aspects')
-           and analytics.form_of(change.old_value, change.new_value) is not null
-         group by 1, 2, 3, 4
-        having count(*) >= 20) found
+select one.resource, one.changed_at, changed.path, changed.form, changed.records, living.records as living
+  from (select found.resource, found.changed_at, array_agg(found.path) as paths, array_agg(found.form) as forms, array_agg(found.records) as records
+          from (select change.resource, change.changed_at, change.path, analytics.form_of(change.old_value, change.new_value) as form,
+                       count(*)::int as records
+                  from game.field_change change
+                 where change.path <> '' and change.resource in ('items', 'recipes', 'ability-trees', 'aspects')
+                   and analytics.form_of(change.old_value, change.new_value) is not null
+                 group by 1, 2, 3, 4
+                having count(*) >= 20) found
+         group by found.resource, found.changed_at) one
+ -- Counted once for each response, however many of its paths changed.
  cross join lateral (
-   select case found.resource
+   select case one.resource
             when 'items' then (select count(*) from game.item version
-                                where version.valid_from <= found.changed_at and version.valid_until > found.changed_at)
+                                where version.valid_from <= one.changed_at and version.valid_until > one.changed_at)
             when 'recipes' then (select count(*) from game.recipe version
-                                  where version.valid_from <= found.changed_at and version.valid_until > found.changed_at)
+                                  where version.valid_from <= one.changed_at and version.valid_until > one.changed_at)
             when 'ability-trees' then (select count(*) from game.ability version
-                                        where version.valid_from <= found.changed_at and version.valid_until > found.changed_at)
+                                        where version.valid_from <= one.changed_at and version.valid_until > one.changed_at)
             else (select count(*) from game.aspect version
-                   where version.valid_from <= found.changed_at and version.valid_until > found.changed_at) end::int as records
+                   where version.valid_from <= one.changed_at and version.valid_until > one.changed_at) end::int as records
    offset 0) living
- where found.records * 2 > living.records;
+ cross join lateral unnest(one.paths, one.forms, one.records) as changed(path, form, records)
+ where changed.records * 2 > living.records;
 comment on view analytics.format_change is 'Changes of the form of responses: paths that changed in the same way in most records at once.';
 comment on column analytics.format_change.resource is 'The resource.';
 comment on column analytics.format_change.changed_at is 'observed_at of the first response in the new form.';

@@ -15,39 +15,40 @@ with article as materialized (
   select distinct on (pk) pk, title, published_at from game.article order by pk, valid_from desc
 ), format as materialized (
   select format.resource, format.changed_at, format.path, format.form from analytics.format_change format
-), change as (
-  select change.resource, change.key, change.changed_at, change.path, change.old_value is null as is_new,
-         change.new_value is null as is_gone,
-         change.path <> ''
-         and (analytics.is_technical(change.path, change.old_value, change.new_value)
-              or exists (select from format
-                          where format.resource = change.resource and format.changed_at = change.changed_at and format.path = change.path
-                            and format.form = analytics.form_of(change.old_value, change.new_value))) as is_technical
+), changed as (
+  -- A row for each record that changed: what is technical of it is found once for each change.
+  select instant.patch, change.resource, change.key, min(change.changed_at) as first_at, max(change.changed_at) as last_at, count(*) as changes,
+         count(*) filter (where change.path <> '') as inside,
+         bool_or(change.path = '' and change.old_value is null) as is_new, bool_or(change.path = '' and change.new_value is null) as is_gone,
+         count(*) filter (where change.path <> ''
+           and (analytics.is_technical(change.path, change.old_value, change.new_value)
+                or exists (select from format
+                            where format.resource = change.resource and format.changed_at = change.changed_at and format.path = change.path
+                              and format.form = analytics.form_of(change.old_value, change.new_value)))) as technical
     from game.field_change change
+    join analytics.change_instant instant on instant.changed_at = change.changed_at
    where change.resource in ('items', 'recipes', 'ability-trees', 'aspects', 'quests')
+   group by instant.patch, change.resource, change.key
 )
-select instant.patch,
-       min(change.changed_at) as started_at,
-       count(distinct change.key) filter (where change.resource = 'items' and change.path = '' and change.is_new)::int
-         as items_added,
-       count(distinct change.key) filter (where change.resource = 'items' and change.path <> '' and not change.is_technical)::int as items_changed,
-       count(distinct change.key) filter (where change.resource = 'items' and change.path = '' and change.is_gone)::int
-         as items_removed,
-       count(distinct change.key) filter (where change.resource = 'recipes' and not change.is_technical)::int as recipes_changed,
-       count(distinct change.key) filter (where change.resource = 'ability-trees' and not change.is_technical)::int as abilities_changed,
-       count(distinct change.key) filter (where change.resource = 'aspects' and not change.is_technical)::int as aspects_changed,
-       count(distinct change.key) filter (where change.resource = 'quests')::int as quests_changed,
+select changed.patch,
+       min(changed.first_at) as started_at,
+       count(*) filter (where changed.resource = 'items' and changed.is_new)::int as items_added,
+       count(*) filter (where changed.resource = 'items' and changed.inside > changed.technical)::int as items_changed,
+       count(*) filter (where changed.resource = 'items' and changed.is_gone)::int as items_removed,
+       count(*) filter (where changed.resource = 'recipes' and changed.changes > changed.technical)::int as recipes_changed,
+       count(*) filter (where changed.resource = 'ability-trees' and changed.changes > changed.technical)::int as abilities_changed,
+       count(*) filter (where changed.resource = 'aspects' and changed.changes > changed.technical)::int as aspects_changed,
+       count(*) filter (where changed.resource = 'quests')::int as quests_changed,
        (select article.title from article
-         where article.published_at between min(change.changed_at) - interval '168 hours' and max(change.changed_at) + interval '168 hours'
-         order by greatest(min(change.changed_at) - article.published_at, article.published_at - max(change.changed_at)),
+         where article.published_at between min(changed.first_at) - interval '168 hours' and max(changed.last_at) + interval '168 hours'
+         order by greatest(min(changed.first_at) - article.published_at, article.published_at - max(changed.last_at)),
                   article.pk limit 1) as nearest_article,
-       case when bool_and(change.is_technical) then 'format' else 'game' end as kind,
-       count(*) filter (where change.is_technical)::int as technical_changes,
-       max(change.changed_at) as ended_at,
-       analytics.whole_response_before((array_agg(change.resource order by change.changed_at))[1], min(change.changed_at)) as not_before
-  from change
-  join analytics.change_instant instant on instant.changed_at = change.changed_at
- group by instant.patch;
+       case when sum(changed.technical) = sum(changed.changes) then 'format' else 'game' end as kind,
+       sum(changed.technical)::int as technical_changes,
+       max(changed.last_at) as ended_at,
+       analytics.whole_response_before((array_agg(changed.resource order by changed.first_at))[1], min(changed.first_at)) as not_before
+  from changed
+ group by changed.patch;
 
 comment on view analytics.patch is 'Updates of the game, as far as they show in items, recipes, abilities, aspects and quests: changes first seen less than six hours apart.';
 comment on column analytics.patch.patch is 'Number of the patch, counting from 1 in order of time.';

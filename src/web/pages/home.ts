@@ -194,7 +194,8 @@ async function patchParts(sql: Sql, { to }: During): Promise<{ readonly number: 
     `select patch, started_at as "startedAt", ended_at as "endedAt", items_added as added, items_changed as changed,
             items_removed as removed, recipes_changed as recipes, abilities_changed as abilities, aspects_changed as aspects,
             quests_changed as quests, technical_changes as technical
-       from analytics.patch where started_at < $1 order by patch desc limit $2`,
+       from analytics.patch where patch > (select max(patch) - $2 from analytics.change_instant where changed_at < $1) and started_at < $1
+      order by patch desc limit $2`,
     [to, shown.patches],
   )
   const [last] = patches
