@@ -78,6 +78,22 @@ describe('every page', () => {
       expect((await at(`${path}?${before}`)).querySelector('h1')?.textContent).toBe(title)
   })
 
+  test('says nothing twice that its title says', async () => {
+    const { ask } = await served()
+    for (const path of ['/guilds', '/territories', '/leaderboards', '/captures', '/worlds']) {
+      const { document } = parseHTML((await ask(path)).text)
+      const title = document.querySelector('h1')?.textContent
+      const said = [...document.querySelectorAll('h3')].filter(({ textContent }) => textContent === title)
+      expect([path, said.map(({ className }) => className)]).toEqual([path, said.length > 0 ? ['said'] : []])
+      if (path === '/guilds') expect(said.length).toBe(1)
+    }
+    // A guild that won and lost nothing: one sentence.
+    const page = parseHTML(
+      (await ask(`/guilds/${guildId('a')}?to=2026-06-01T09:50Z&from=2026-06-01T09:40Z`)).text,
+    ).document
+    expect(['lost', 'rivals', 'war-hours'].filter((id) => page.querySelector(`#war #${id}`))).toEqual(['rivals'])
+  })
+
   test('has the records of a period, which are those of all time where it has all of that', async () => {
     const { ask } = await served()
     const recordsOf = async (query: string) =>

@@ -18,7 +18,7 @@ export function guildLink(uuid: string | null, name: string | null, prefix: stri
     prefix !== null && /^\w+$/.test(prefix) ? prefix : uuid,
     name?.trim() ? name : (prefix ?? uuid),
   )
-  return name === null ? place : html`${guildDot(name)}${place}`
+  return name === null ? place : html`<span class="guild">${guildDot(name)}${place}</span>`
 }
 
 /** A guild in few letters: its colour and prefix. */

@@ -68,7 +68,7 @@ export function chapterOf(id: string, heading: string, ...figures: readonly Figu
 }
 
 const css = `${style}
-body { max-width: 1160px } h2 { margin-top: 34px } figure { margin-top: 20px }
+body { max-width: 1160px } .said { display: none } .guild { display: inline-flex; align-items: baseline } .guild .dot { flex: none } h2 { margin-top: 34px } figure { margin-top: 20px }
 .top { display: flex; flex-wrap: wrap; gap: 8px 18px; align-items: center; margin-bottom: 10px } .top b { font-size: 18px }
 .top b a { color: var(--ink); text-decoration: none } .top form { margin: 0; flex: 1; min-width: 12em; max-width: 24em } .top input { width: 100%; text-overflow: ellipsis }
 .health { margin-left: auto; font-size: 14px; color: var(--soft); text-decoration: none; white-space: nowrap }
@@ -85,6 +85,7 @@ time[data-local]::after { content: ' · ' attr(data-local); color: var(--soft); 
 form { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 16px; align-items: center }
 form label { display: flex; gap: 6px; align-items: center; font-size: 15px }
 #map-live { font-size: 13px; margin-top: 12px } #map-live p { color: var(--soft) } #map-live ol { margin: 4px 0 0; padding: 0; list-style: none; max-height: 200px; overflow: auto }
+@media screen and (max-width: 900px) { th, td { padding-left: 6px; padding-right: 6px } }
 @media screen and (max-width: 740px) { td time[data-local]::after { content: none } .health { margin-left: 0 } }
 @media print { #map-live, .top form, .site, .parts, .period, .health { display: none } time[data-local]::after { content: none } }
 form[role=search] input { max-width: 11em } .top form[role=search] input { max-width: none } code:target { outline: 2px solid var(--ink); outline-offset: 3px }
@@ -219,6 +220,8 @@ export async function pageText(
   { title, lead, control, chapters, path, feed, layout }: Page,
   { version, picture, health, people, live, isIndexed = true }: Serving,
 ): Promise<string> {
+  const isSaid = (figure: Figure) => ({ ...figure, isSaid: figure.title === title })
+  const saidOnce = (chapter: Chapter) => chapterMarkup({ ...chapter, figures: chapter.figures.map(isSaid) })
   const section = ([at, name]: readonly [string, string] | readonly string[]) =>
     html`<a href="${at}"${path === at || path.startsWith(`${at}/`) ? html` aria-current="page"` : ''}>${name}</a>`
   return await documentText({
@@ -241,7 +244,7 @@ ${
 <nav class="site" aria-label="Pages">${sections.map(section)}<details${moreSections.some(([at]) => path === at) ? html` open` : ''}><summary>More</summary>${moreSections.map(section)}</details></nav>
 ${health.banner ? html`<p class="banner" role="status">${health.banner}</p>` : ''}
 <h1>${title}</h1><p class="soft">${lead}</p>${control ?? ''}</header>
-<main${layout ? html` class="${layout}-page"` : ''}>${chapters.map(chapterMarkup)}</main>
+<main${layout ? html` class="${layout}-page"` : ''}>${chapters.map(saidOnce)}</main>
 <footer>wynnsync ${version}. All times are UTC; after a dot, yours. Hatched (on paper, dashed) is unknown, not zero. Not affiliated with the makers
 of the game or of its API.</footer>`,
   })

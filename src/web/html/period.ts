@@ -53,7 +53,7 @@ export async function shownPeriod(
   const frame: Frame = { ...period, guild: guild ?? null, writtenAt: now }
   const isWhole =
     !seen || (period.from <= beginOf(0, period.to, seen.first) && period.to.getTime() >= endAfter(seen.last).getTime())
-  return { frame, control: await switchOf(sql, { path, query, seen, period, days }), isWhole }
+  return { frame, control: seen ? await switchOf(sql, { path, query, seen, period, days }) : html``, isWhole }
 }
 
 function wantedPeriod(query: URLSearchParams, now: Date): Partial<Period> {
@@ -76,7 +76,7 @@ function wrong(argument: string, detail: string): Problem {
 interface Switching {
   readonly path: string
   readonly query: URLSearchParams
-  readonly seen: Seen | null
+  readonly seen: Seen
   readonly period: Period
   readonly days: number
 }
@@ -84,11 +84,11 @@ interface Switching {
 /** Links to the usual periods, each with its instants in the address, so that it shows the same later; and a form for others. */
 async function switchOf(sql: Visit['sql'], { path, query, seen, period, days }: Switching): Promise<Markup> {
   const others = [...query].filter(([name]) => !(periodParameters as readonly string[]).includes(name) && name !== 'at')
-  const choices = seen ? await usualPeriods(sql, seen, days) : []
+  const choices = await usualPeriods(sql, seen, days)
   const isSame = ([, { from, to }]: readonly [string, Period]) =>
     from.getTime() === period.from.getTime() && to.getTime() === period.to.getTime()
-  // Of a short history several are the same.
-  const shown = choices.find(isSame)
+  // Of a short history several are the same: the one that is usual here.
+  const shown = (days === Infinity ? choices.toReversed() : choices).find(isSame)
   const item = (choice: readonly [string, Period]) => {
     const [name, { from, to }] = choice
     const address = new URLSearchParams([...others, ['from', shortInstant(from)], ['to', shortInstant(to)]])

@@ -25,10 +25,12 @@ export async function warFigures(
 ): Promise<Figure[]> {
   const { sql, people } = visit
   const { uuid, path, name } = subject
+  const war = warFigure(rivals, path, frame)
   return [
-    await lostFigure(visit, uuid, frame),
-    warFigure(rivals, path, frame),
-    await hoursOfWar(visit, uuid, frame),
+    // Without anything won or lost, the one says all of the three.
+    ...(rivals.length === 0
+      ? [war]
+      : [await lostFigure(visit, uuid, frame), war, await hoursOfWar(visit, uuid, frame)]),
     await guildTerritoriesFigure(sql, { uuid, name }, frame),
     ...(people ? [await warsFigure(sql, uuid, frame)] : []),
     await lastCaptures(visit, uuid),

@@ -21,6 +21,8 @@ const [HOUR, WEEK] = [3_600_000, 7 * 86_400_000]
 /** What is older is not called now, ms: some polls may fail. */
 const RECENT = HOUR
 
+const unseen = 'The map was not seen yet'
+
 /** How much of each the page shows. */
 const shown = { captures: 14, moves: 7, patches: 14, shifts: 3, pools: 6 }
 
@@ -68,7 +70,7 @@ async function partsOf(visit: Visit) {
   const patch = await patchParts(sql, during)
   return {
     ...{ during, control, map: await mapFigure(sql, places, during) },
-    title: places.length > 0 ? placesTitle(places) : 'The map was not seen yet',
+    title: places.length > 0 ? placesTitle(places) : unseen,
     lead: `${during.isLive ? '' : `As of ${moment(frame.to)} UTC: `}${captured.said}, ${players.said}${worlds.said}.`,
     numbers: tilesMarkup([captured, players, worlds, patch.number]),
     cards: [patch.card, await lootCard(sql, during)],
@@ -76,7 +78,7 @@ async function partsOf(visit: Visit) {
 }
 
 async function mapFigure(sql: Sql, places: readonly HeldPlace[], { to, isLive }: During): Promise<Figure> {
-  if (places.length === 0) return missing('map', 'No territory is known yet', 'wynnsync sync territories')
+  if (places.length === 0) return missing('map', unseen, 'wynnsync sync territories')
   const captures = await latestCaptures(sql, { before: isLive ? null : to }, shown.captures)
   const prefixes = new Map(places.map(({ uuid, prefix }) => [uuid, prefix]))
   const chip = (uuid: string | null, name: string | null) => guildChip(uuid, name, prefixes.get(uuid) ?? null)

@@ -15,6 +15,8 @@ export interface Figure {
   readonly table?: Table
   /** Show the table itself instead of folding it away. */
   readonly isTableShown?: boolean
+  /** Whether the title of the page says the same. */
+  readonly isSaid?: boolean
 }
 
 /** A group of figures under one heading. */
@@ -38,8 +40,8 @@ export function chapterMarkup({ id, heading, figures }: Chapter): Markup {
   return html`<section id="${id}"><h2>${heading}</h2>${figures.map(figureMarkup)}</section>`
 }
 
-function figureMarkup({ id, title, lead, legend, picture, table, isTableShown }: Figure): Markup {
-  return html`<figure id="${id}"><figcaption><h3>${title}</h3>${lead ? html`<p class="lead">${lead}</p>` : ''}</figcaption>
+function figureMarkup({ id, title, lead, legend, picture, table, isTableShown, isSaid }: Figure): Markup {
+  return html`<figure id="${id}"><figcaption><h3${isSaid ? html` class="said"` : ''}>${title}</h3>${lead ? html`<p class="lead">${lead}</p>` : ''}</figcaption>
 ${legend ?? ''}${picture ?? ''}${table ? numbers(table, isTableShown) : ''}</figure>
 `
 }
