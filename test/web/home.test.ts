@@ -1,5 +1,8 @@
+import { html } from 'hono/html'
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
+import { placesMap } from '../../src/web/html/places-map.ts'
+import { cardText } from '../../src/web/pictures/card.ts'
 import { webWorld } from '../support/web-world.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
 
@@ -58,6 +61,16 @@ describe('the first page', () => {
     expect([...without.page.querySelectorAll('.card')].map((one) => one.id)).toEqual(['patch', 'loot'])
     expect(without.text).not.toContain('/players/')
   })
+})
+
+test('a picture of a page whose first chart is a map of places shows that', async () => {
+  const at = { since: null, hq: null, treasury: null, defences: null, x1: 0, z1: 0, x2: 90, z2: 90 }
+  const place = { territory: 'Oak', uuid: null, name: 'Guild <a>', prefix: 'AAA', ...at }
+  const picture = html`<div>${placesMap([place], { id: 'home-map', label: 'Map' })}</div>`
+  const figures = [{ id: 'map', title: 'The map', picture }]
+  const card = await cardText({ title: 'Oak', lead: '', path: '/', chapters: [{ id: 'now', heading: 'Now', figures }] })
+  expect(card).toContain('data-place="Oak"')
+  expect(card).toMatch(/<svg [^>]*text-anchor="middle"[^>]*>.*>AAA<\/text>/s)
 })
 
 describe('the first page of an empty database', () => {

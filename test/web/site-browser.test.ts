@@ -196,6 +196,19 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
     expect(complaints).toEqual([])
   })
 
+  test('from near, places of the map have names and resources, and from nearer treasury and defences', async () => {
+    const { page, complaints } = await open('/map')
+    await page.locator('.map-port').focus()
+    const seen = async (what: string) => await page.locator(`.map-port .names .${what}`).first().isVisible()
+    for (let nth = 0; nth < 5; nth++) await page.keyboard.press('+')
+    await expect.poll(() => seen('place')).toBe(true)
+    expect(await seen('levels')).toBe(false)
+    for (let nth = 0; nth < 3; nth++) await page.keyboard.press('+')
+    await expect.poll(() => seen('levels')).toBe(true)
+    expect(await page.locator('.map-port .names .levels').first().textContent()).toMatch(/^treasury .+, defences .+$/)
+    expect(complaints).toEqual([])
+  })
+
   test('an export is a site in a folder, without a server', async () => {
     const folder = join(await temporaryFolder(), 'site')
     const done = await runProgram(['serve', '--export', folder, '--json', '--database-url', databaseUrl])

@@ -80,5 +80,5 @@ export function placesMap(places: readonly HeldPlace[], { id, guild, label }: Dr
       shown ? html`<text x="${x + width / 2}" y="${y + tall / 2}">${text}</text>` : ''
     }</a>`
   })
-  return html`<svg id="${id}" class="places" viewBox="0 0 ${WIDTH} ${height}" role="group" aria-label="${label}">${rects}</svg>`
+  return html`<svg id="${id}" class="places" text-anchor="middle" dominant-baseline="central" viewBox="0 0 ${WIDTH} ${height}" role="group" aria-label="${label}">${rects}</svg>`
 }

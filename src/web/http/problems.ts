@@ -64,7 +64,7 @@ export async function problemPage(context: Context, { problem, details }: Proble
   const near = nearOf(context.req.path, details)
   const sought = context.req.param('name')?.slice(0, 60)
   const text =
-    await html`<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${title} · wynnsync</title>
+    await html`<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · wynnsync</title>
 <h1>${title}</h1><p>${detail}</p>
 ${near.length > 0 ? html`<ul>${near.map(([path, text]) => html`<li><a href="${path}">${text}</a></li>`)}</ul>` : ''}
 <p>${sought && [404, 409].includes(status) ? html`<a href="/search?q=${encodeURIComponent(sought)}" rel="nofollow">Search for ${sought}</a> · ` : ''}<a href="/">wynnsync</a></p></html>

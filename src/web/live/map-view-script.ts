@@ -36,6 +36,7 @@ function viewMap({ resources, levels, blind, places: given }) {
     framed = false
     svg.style.transform = 'translate(' + at.x + 'px,' + at.y + 'px) scale(' + at.zoom + ')'
     port.classList.toggle('near', at.zoom >= 4)
+    port.classList.toggle('nearer', at.zoom >= 8)
   }
   const draw = () => {
     const [width, height] = [port.clientWidth, port.clientHeight]
@@ -62,21 +63,29 @@ function viewMap({ resources, levels, blind, places: given }) {
     at.y = (port.clientHeight - svg.clientHeight) / 2
     draw()
   }
-  // Names are written when somebody first comes near enough to read them.
+  // Names are written when somebody first comes near enough to read them; from nearer, how each is defended stands above.
   let areNamed = false
   const nameAll = () => {
     if (areNamed) return
     areNamed = true
     const group = document.createElementNS(svg.namespaceURI, 'g')
     group.setAttribute('class', 'names')
-    rects.forEach((rect, place) => {
+    const write = (rect, words, up, name) => {
       const text = document.createElementNS(svg.namespaceURI, 'text')
       text.setAttribute('x', Number(rect.getAttribute('x')) + Number(rect.getAttribute('width')) / 2)
-      text.setAttribute('y', Number(rect.getAttribute('y')) + Number(rect.getAttribute('height')) - 1)
-      const produces = Object.entries(places[changes[place][0]]?.stored ?? {}).filter(([, one]) => one[0] > 0)
-      text.textContent = changes[place][0] + (produces.length > 0 ? ' \u00b7 ' + produces.map(([what]) => what).join(', ') : '')
-      text.setAttribute('font-size', Math.min(2.6, rect.getAttribute('width') / text.textContent.length / 0.56))
+      text.setAttribute('y', Number(rect.getAttribute('y')) + Number(rect.getAttribute('height')) - up)
+      text.setAttribute('class', name)
+      text.textContent = words
+      text.setAttribute('font-size', Math.min(2.6, rect.getAttribute('width') / words.length / 0.56))
       group.append(text)
+    }
+    rects.forEach((rect, place) => {
+      const [territory] = changes[place]
+      const known = places[territory]
+      const produces = Object.entries(known?.stored ?? {}).filter(([, one]) => one[0] > 0)
+      write(rect, territory + (produces.length > 0 ? ' \u00b7 ' + produces.map(([what]) => what).join(', ') : ''), 1, 'place')
+      if (known && (known.treasury !== null || known.defences !== null))
+        write(rect, 'treasury ' + levelText(known.treasury) + ', defences ' + levelText(known.defences), 4, 'levels')
     })
     svg.append(group)
   }

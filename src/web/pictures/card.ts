@@ -46,7 +46,10 @@ interface Chart {
 
 async function firstChart(pictures: readonly unknown[]): Promise<Chart | undefined> {
   for (const picture of pictures) {
-    const [, svg] = /<div class="(?:wide|scaled)">(<svg.*?<\/svg>)/s.exec(String((await picture) ?? '')) ?? []
+    const [, svg] =
+      /(?:<div class="(?:wide|scaled)">|(?=<svg id="[\w-]+" class="places"))(<svg.*?<\/svg>)/s.exec(
+        String((await picture) ?? ''),
+      ) ?? []
     const [, width, height] = /viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(svg ?? '') ?? []
     if (svg !== undefined) return { svg, width: Number(width), height: Number(height) }
   }
