@@ -1,7 +1,6 @@
 import { UsageError } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { boundPeriod, bounds } from '../asking/bounds.ts'
-import { observedOf } from './drawing/frame.ts'
 
 export interface Period {
   readonly from: Date
@@ -59,6 +58,15 @@ export async function seenOf(sql: Sql, resources: readonly string[] | null = nul
     resources ? [resources] : [],
   )
   return seen?.first && seen.last ? { first: seen.first, last: seen.last } : null
+}
+
+/** From when to when a resource was observed; null where it never was. */
+export async function observedOf(sql: Sql, resource: string): Promise<Seen | null> {
+  const [row] = await sql.query<{ first: Date | null; last: Date | null }>(
+    `select first_at as first, last_at as last from analytics.watch($1)`,
+    [resource],
+  )
+  return row?.first && row.last ? { first: row.first, last: row.last } : null
 }
 
 /** The end of the minute of an observation. */

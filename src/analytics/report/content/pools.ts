@@ -2,10 +2,10 @@ import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
 import { draw } from '../drawing/draw.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
-import { type Frame, observedOf } from '../drawing/frame.ts'
+import type { Frame } from '../drawing/frame.ts'
 import { legendLine } from '../drawing/swatch.ts'
 import { readWatched, timeAxis, unknownBands, type Watched } from '../drawing/time-axis.ts'
-import type { Period } from '../period.ts'
+import { observedOf, type Period } from '../period.ts'
 import { count, day, instant, length, number, percent, shortened } from '../words.ts'
 
 const week = 7 * 86_400

@@ -24,12 +24,3 @@ export async function expectedEvery(sql: Sql, resource: string): Promise<number>
   )
   return row?.seconds ?? 0
 }
-
-/** From when to when a resource was observed; null where it never was. */
-export async function observedOf(sql: Sql, resource: string): Promise<{ first: Date; last: Date } | null> {
-  const [row] = await sql.query<{ first: Date | null; last: Date | null }>(
-    `select first_at as first, last_at as last from analytics.watch($1)`,
-    [resource],
-  )
-  return row?.first && row.last ? { first: row.first, last: row.last } : null
-}

@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
-import { type Period, stepsOf } from '../period.ts'
-import { expectedEvery, observedOf } from './frame.ts'
+import { observedOf, type Period, stepsOf } from '../period.ts'
+import { expectedEvery } from './frame.ts'
 import { readWatched, seriesStep, type Watched } from './time-axis.ts'
 
 /** The instants of a series over a period: where each step begins, and the last moment. */
