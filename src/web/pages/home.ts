@@ -191,12 +191,13 @@ const VALUES = 3000
 
 /** The last patch in numbers, and its biggest changes. */
 async function patchParts(sql: Sql, { to }: During): Promise<{ readonly number: Shown; readonly card: Markup }> {
+  // Of others nothing is counted.
+  const latest = '(select max(patch) from analytics.change_instant where changed_at < $1)'
   const patches = await sql.query<Patch>(
     `select patch, started_at as "startedAt", ended_at as "endedAt", items_added as added, items_changed as changed,
             items_removed as removed, recipes_changed as recipes, abilities_changed as abilities, aspects_changed as aspects,
             quests_changed as quests, technical_changes as technical
-       from analytics.patch where patch > (select max(patch) - $2 from analytics.change_instant where changed_at < $1) and started_at < $1
-      order by patch desc limit $2`,
+       from analytics.patch where patch > ${latest} - $2 and patch <= ${latest} order by patch desc`,
     [to, shown.patches],
   )
   const [last] = patches
