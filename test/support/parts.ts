@@ -60,6 +60,7 @@ export const slow: readonly string[] = [
   'deploy/release.test.ts',
   'deploy/scheduled.test.ts',
   'docs/first-day.test.ts',
+  'docs/site.test.ts',
   'end-to-end/faults/command.test.ts',
   'end-to-end/faults/each.test.ts',
   'end-to-end/faults/mixed.test.ts',

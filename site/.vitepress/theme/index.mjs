@@ -1,0 +1,4 @@
+import theme from 'vitepress/theme'
+import './reading.css'
+
+export default theme
