@@ -133,7 +133,7 @@ export async function walkAll<Value>(options: WalkOptions<Value>): Promise<Reada
         count(page)
         pages.push(page)
         for (const record of page.body.records) records.push(record)
-        withoutNew = addKeys(seen, page.body.records, keyOf) ? 0 : withoutNew + 1
+        withoutNew = page.body.whole || addKeys(seen, page.body.records, keyOf) ? 0 : withoutNew + 1
         const { count: of, pages: last } = page.body.controller ?? { count: null, pages: pages.length }
         onProgress?.({ page: pages.length, pages: last, records: records.length, count: of })
         signal?.throwIfAborted()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { type CountedRecords, sentFields } from '../../src/api/schemas/form/presence.ts'
+import { CountedRecords, sentFields } from '../../src/api/schemas/form/presence.ts'
 import { seededRandom } from '../../src/base/clock.ts'
 
 const part = z.object({ x: z.number().optional(), y: z.number().optional() })
@@ -24,7 +24,7 @@ test('records of which most were counted before have the same counts, in the sam
         by: maybe({ a: piece() }),
       }),
     )
-  const counted: CountedRecords = { ofRecord: new WeakMap(), alike: new Map() }
+  const counted = new CountedRecords()
   const sent = sentFields(schema)
   let records: unknown[] = Array.from({ length: 200 }, record)
   for (let nth = 0; nth < 20; nth++) {

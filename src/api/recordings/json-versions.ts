@@ -1,18 +1,20 @@
 import { parseJsonBytes } from '../../base/text/decode.ts'
 
-/** A value of the first level, and where it is in its version. */
-interface Piece {
+/** The values of the first level of a version, in their order, and where they are in its bytes. */
+interface Version {
   readonly bytes: Buffer
-  readonly start: number
-  readonly end: number
-  readonly value: unknown
+  readonly values: unknown[]
+  readonly starts: number[]
+  readonly ends: number[]
 }
 
-/** Pieces by how they begin. */
-type Pieces = Map<string, Piece>
+const versionOf = (bytes: Buffer): Version => ({ bytes, values: [], starts: [], ends: [] })
 
-/** Bytes at the beginning of a piece that few others begin with. */
+/** Bytes at the beginning of a value that few others begin with. */
 const beginning = 64
+
+/** So many values are looked at where one came or went, before all are looked for by their beginning. */
+const nearby = 16
 
 const byte = (character: string) => character.charCodeAt(0)
 const [quote, backslash, comma, colon] = ['"', '\\', ',', ':'].map(byte)
@@ -25,14 +27,12 @@ const [openList, closeList, openObject, closeObject] = ['[', ']', '{', '}'].map(
  * @throws SyntaxError as JSON.parse does
  */
 export function versionParser(): (bytes: Buffer) => unknown {
-  let before: Pieces = new Map()
+  let before = versionOf(Buffer.alloc(0))
   return (bytes) => {
-    const now: Pieces = new Map()
-    const document = parsePieces(bytes, before, now)
-    before = now
-    if (document !== undefined) return document
-    before = new Map()
-    return parseJsonBytes(bytes)
+    const now = versionOf(bytes)
+    const document = parseValues(now, before)
+    before = document === undefined ? versionOf(Buffer.alloc(0)) : now
+    return document ?? parseJsonBytes(bytes)
   }
 }
 
@@ -41,38 +41,52 @@ export function versionParser(): (bytes: Buffer) => unknown {
  * are the same objects as in the version before are copied from there.
  */
 export function versionWriter(): (document: object) => Buffer {
-  let before = { bytes: Buffer.alloc(0), places: new Map<unknown, readonly [start: number, end: number]>() }
+  let before = versionOf(Buffer.alloc(0))
+  let numbers = new Map<unknown, number>()
   return (document) => {
     const isList = Array.isArray(document)
-    const now: typeof before = { bytes: Buffer.alloc(0), places: new Map() }
-    const pieces: Buffer[] = []
+    const names = isList ? undefined : Object.keys(document)
+    const values: unknown[] = isList ? document : Object.values(document)
+    const [starts, ends, places]: [number[], number[], Map<unknown, number>] = [[], [], new Map()]
+    let bytes = Buffer.allocUnsafe(before.bytes.length + 65_536)
     let length = 0
-    const add = (piece: Buffer) => {
-      pieces.push(piece)
-      length += piece.length
+    const room = (more: number) => {
+      if (length + more > bytes.length) bytes = Buffer.concat([bytes.subarray(0, length)], 2 * (length + more))
     }
-    for (const [name, value] of isList ? document.entries() : Object.entries(document)) {
-      const isFirst = pieces.length === 0
-      add(Buffer.from((isFirst ? (isList ? '[' : '{') : ',') + (isList ? '' : `${JSON.stringify(name)}:`)))
-      const place = before.places.get(value)
-      const start = length
-      add(place ? before.bytes.subarray(...place) : Buffer.from(JSON.stringify(value)))
-      if (typeof value === 'object') now.places.set(value, [start, length])
+    const add = (text: string) => {
+      room(3 * text.length)
+      length += bytes.write(text, length)
     }
-    add(Buffer.from(isList ? (length > 0 ? ']' : '[]') : length > 0 ? '}' : '{}'))
-    now.bytes = Buffer.concat(pieces, length)
-    before = now
-    return now.bytes
+    for (const [nth, value] of values.entries()) {
+      const separator = nth > 0 ? ',' : isList ? '[' : '{'
+      add(names ? `${separator}${JSON.stringify(names[nth])}:` : separator)
+      const number = numbers.get(value)
+      starts.push(length)
+      if (number === undefined) add(JSON.stringify(value))
+      else {
+        const [start, end] = [before.starts[number] ?? 0, before.ends[number] ?? 0]
+        room(end - start)
+        length += before.bytes.copy(bytes, length, start, end)
+      }
+      ends.push(length)
+      if (typeof value === 'object') places.set(value, nth)
+    }
+    add((values.length > 0 ? '' : isList ? '[' : '{') + (isList ? ']' : '}'))
+    before = { bytes: bytes.subarray(0, length), values, starts, ends }
+    numbers = places
+    return before.bytes
   }
 }
 
 /** @returns undefined for what is not understood here, such as what is no JSON */
-function parsePieces(bytes: Buffer, before: Pieces, now: Pieces): unknown {
+function parseValues(now: Version, before: Version): unknown {
+  const { bytes, values, starts, ends } = now
   const hasMark = bytes.length > 2 && bytes.compare(mark, 0, 3, 0, 3) === 0
   const first = afterSpace(bytes, hasMark ? 3 : 0)
   const isList = bytes[first] === openList
   if (!isList && bytes[first] !== openObject) return undefined
-  const [list, object]: [unknown[], Record<string, unknown>] = [[], {}]
+  const object: Record<string, unknown> = {}
+  const find = finder(before, bytes)
   try {
     for (let at = first; ; ) {
       at = afterSpace(bytes, at + 1)
@@ -85,16 +99,19 @@ function parsePieces(bytes: Buffer, before: Pieces, now: Pieces): unknown {
         if (typeof name !== 'string' || name === '__proto__' || bytes[at] !== colon) return undefined
         at = afterSpace(bytes, at + 1)
       }
-      const begins = bytes.toString('latin1', at, at + beginning)
-      const piece = sameIn(before.get(begins), bytes, at) ?? newPiece(bytes, at)
-      now.set(begins, piece)
-      if (isList) list.push(piece.value)
-      else object[String(name)] = piece.value
-      at = afterSpace(bytes, piece.end)
+      const same = find(at)
+      const end = same === undefined ? endOfValue(bytes, at) : at + lengthOf(before, same)
+      const value = same === undefined ? parsedValue(bytes, at, end) : before.values[same]
+      values.push(value)
+      starts.push(at)
+      ends.push(end)
+      if (!isList) object[String(name)] = value
+      at = afterSpace(bytes, end)
       if (bytes[at] === comma) continue
       const isEnd = bytes[at] === (isList ? closeList : closeObject) && afterSpace(bytes, at + 1) === bytes.length
       if (!isEnd) return undefined
-      return isList ? list : object
+      // A copy: what becomes of the list is no matter of the next version.
+      return isList ? values.slice() : object
     }
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
@@ -102,19 +119,45 @@ function parsePieces(bytes: Buffer, before: Pieces, now: Pieces): unknown {
   }
 }
 
-/** The piece of the version before that is here again, byte for byte. */
-function sameIn(piece: Piece | undefined, bytes: Buffer, at: number): Piece | undefined {
-  if (piece === undefined) return undefined
-  const end = at + piece.end - piece.start
-  if (end > bytes.length || piece.bytes.compare(bytes, at, end, piece.start, piece.end) !== 0) return undefined
-  const next = bytes[afterSpace(bytes, end)]
-  const isWhole = next === comma || next === closeList || next === closeObject
-  return isWhole ? { bytes, start: at, end, value: piece.value } : undefined
+/** Finds values of the version before, byte for byte: in their order, or a few further on, or by their beginning. */
+function finder(before: Version, bytes: Buffer): (at: number) => number | undefined {
+  let next = 0
+  let misses = 0
+  let begins: Map<string, number> | undefined
+  return (at) => {
+    for (let number = next; number <= next + nearby && number < before.values.length; number++) {
+      if (!isSame(before, number, bytes, at)) continue
+      next = number + 1
+      misses = 0
+      return number
+    }
+    if (++misses <= nearby / 2) return undefined
+    begins ??= new Map(before.starts.map((start, number) => [beginningOf(before.bytes, start), number]))
+    const number = begins.get(beginningOf(bytes, at))
+    if (number === undefined) return undefined
+    // Where it was changed, what follows it is probably the same.
+    next = number + 1
+    return isSame(before, number, bytes, at) ? number : undefined
+  }
 }
 
-function newPiece(bytes: Buffer, start: number): Piece {
-  const end = endOfValue(bytes, start)
-  return { bytes, start, end, value: parsedValue(bytes, start, end) }
+function beginningOf(bytes: Buffer, at: number): string {
+  return bytes.toString('latin1', at, at + beginning)
+}
+
+function lengthOf({ starts, ends }: Version, number: number): number {
+  return (ends[number] ?? 0) - (starts[number] ?? 0)
+}
+
+/** Whether a value of the version before is there, byte for byte. */
+function isSame(before: Version, number: number, bytes: Buffer, at: number): boolean {
+  const start = before.starts[number] ?? 0
+  const end = at + lengthOf(before, number)
+  // Most that are others end otherwise.
+  if (end > bytes.length || bytes[end - 1] !== before.bytes[start + end - at - 1]) return false
+  if (before.bytes.compare(bytes, at, end, start, start + end - at) !== 0) return false
+  const next = bytes[afterSpace(bytes, end)]
+  return next === comma || next === closeList || next === closeObject
 }
 
 function parsedValue(bytes: Buffer, start: number, end: number): unknown {

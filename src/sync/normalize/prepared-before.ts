@@ -1,5 +1,5 @@
 import { dequal as isEqual } from 'dequal/lite'
-import type { CountedRecords } from '../../api/schemas/form/presence.ts'
+import { CountedRecords } from '../../api/schemas/form/presence.ts'
 import type { ResourceBase } from '../declare/resource.ts'
 import type { Prepared } from './prepare-entity.ts'
 
@@ -48,7 +48,7 @@ export class PreparedBefore {
         now.loaded = loaded
       },
     }
-    const counted = this.#counted.get(name) ?? { ofRecord: new WeakMap(), alike: new Map() }
+    const counted = this.#counted.get(name) ?? new CountedRecords()
     this.#counted.set(name, counted)
     return {
       repetition,
@@ -58,7 +58,7 @@ export class PreparedBefore {
         const known = before?.records.get(key)
         if (known === undefined || !isEqual(known.record, record)) return undefined
         // The record of now: where the next response has the same object, it need not be compared, and the older one can go.
-        now.records.set(key, { record, prepared: known.prepared })
+        now.records.set(key, known.record === record ? known : { record, prepared: known.prepared })
         return known.prepared
       },
       add: (key: string, record: unknown, prepared: Prepared) => void now.records.set(key, { record, prepared }),

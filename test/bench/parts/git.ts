@@ -7,8 +7,8 @@ import type { Part } from '../part.ts'
 
 /** How many commits the item database has. */
 const COMMITS = 200
-/** Of 5,000 commits in ten minutes. */
-const wanted = 5000 / 600
+/** Of 5,000 commits in six minutes. */
+const wanted = 5000 / 360
 
 /** The item database of a repository, a commit for each change: some items changed in each, many in each 20th. */
 export const git: Part = async ({ program, folder, createDatabase, say }) => {
@@ -32,13 +32,16 @@ export const git: Part = async ({ program, folder, createDatabase, say }) => {
       'commits/s': rate.toFixed(1),
     },
   ])
-  const target = {
-    name: '17 git, the item database',
-    unit: 'commits/s',
-    bound: { of: 'measured', atLeast: wanted },
-  } as const
-  return [{ target, measured: rate }]
+  return [
+    {
+      target: { name: `${name}, of 5,000 in 6 min`, unit: 'commits/s', bound: { of: 'measured', atLeast: wanted } },
+      measured: rate,
+    },
+    { target: { name: `${name}, memory`, unit: 'MB', bound: { of: 'measured', atMost: 250 } }, measured: peakMb },
+  ]
 }
+
+const name = '17 git, the item database'
 
 async function makeRepository(folder: string): Promise<void> {
   await once(spawn('git', ['init', '--quiet', '--initial-branch=main', folder], { stdio: 'inherit' }), 'exit')

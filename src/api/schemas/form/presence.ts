@@ -19,11 +19,17 @@ interface Count {
 type Counter = (value: unknown, counts: Map<string, Count>) => void
 
 /** What single records were counted as: in the next version of a list nearly all are the same objects. */
-export interface CountedRecords {
-  readonly ofRecord: WeakMap<object, FieldPresence>
+export class CountedRecords {
+  readonly ofRecord = new WeakMap<object, Kind>()
   /** Most records have the same fields as others. */
-  readonly alike: Map<string, FieldPresence>
+  readonly alike = new Map<string, Kind>()
+  /** Paths by their number, and numbers by path. */
+  readonly paths: string[] = []
+  readonly numbers = new Map<string, number>()
 }
+
+/** The counts of a record: of each field the number of its path, how many had it, and of how many. */
+type Kind = Float64Array
 
 /** So many kinds of records are kept. */
 const MOST_ALIKE = 5000
@@ -68,29 +74,43 @@ export function sentFields(schema: z.core.$ZodType): SentFields {
 function countKinds(
   records: Iterable<unknown>,
   counter: Counter,
-  { counts, counted: { ofRecord, alike } }: { readonly counts: Map<string, Count>; readonly counted: CountedRecords },
+  { counts, counted }: { readonly counts: Map<string, Count>; readonly counted: CountedRecords },
 ): void {
-  const kinds = new Map<FieldPresence, number>()
+  const kinds = new Map<Kind, number>()
   for (const record of records) {
     if (typeof record !== 'object' || record === null) continue
-    let kind = ofRecord.get(record)
-    if (!kind) {
-      const own = new Map<string, Count>()
-      counter(record, own)
-      const name = JSON.stringify([...own].map(([path, { had, of }]) => [path, had, of]))
-      kind = alike.get(name) ?? own
-      if (alike.size < MOST_ALIKE) alike.set(name, kind)
-      ofRecord.set(record, kind)
-    }
+    const kind = counted.ofRecord.get(record) ?? kindOf(record, counter, counted)
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
   }
+  // Thousands of kinds with dozens of fields each: sums by number take a twentieth of those by path.
+  const sums = new Float64Array(2 * counted.paths.length)
+  const order: number[] = []
   for (const [kind, times] of kinds)
-    for (const [path, { had, of }] of kind) {
-      const sum = counts.get(path) ?? { had: 0, of: 0 }
-      counts.set(path, sum)
-      sum.had += times * had
-      sum.of += times * of
+    for (let at = 0; at < kind.length; at += 3) {
+      const [number = 0, had = 0, of = 0] = [kind[at], kind[at + 1], kind[at + 2]]
+      if (sums[2 * number + 1] === 0) order.push(number)
+      sums[2 * number] = (sums[2 * number] ?? 0) + times * had
+      sums[2 * number + 1] = (sums[2 * number + 1] ?? 0) + times * of
     }
+  for (const number of order)
+    counts.set(counted.paths[number] ?? '', { had: sums[2 * number] ?? 0, of: sums[2 * number + 1] ?? 0 })
+}
+
+function kindOf(record: object, counter: Counter, { ofRecord, alike, paths, numbers }: CountedRecords): Kind {
+  const own = new Map<string, Count>()
+  counter(record, own)
+  const found = Float64Array.from(
+    [...own].flatMap(([path, { had, of }]) => {
+      const number = numbers.get(path) ?? paths.push(path) - 1
+      numbers.set(path, number)
+      return [number, had, of]
+    }),
+  )
+  const name = found.join()
+  const kind = alike.get(name) ?? found
+  if (alike.size < MOST_ALIKE) alike.set(name, kind)
+  ofRecord.set(record, kind)
+  return kind
 }
 
 function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
