@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
+import { shareUntil } from '../../src/cli/commands/backfill/backfill-from.ts'
 import { progressBar } from '../../src/cli/output/progress.ts'
 
 /** What a bar writes, as a terminal of 120 columns gets it; without what moves the cursor. */
@@ -31,6 +32,27 @@ describe('a progress bar', () => {
     bar.end()
     expect(text()).toMatch(/guilds \[=*-+\] 1\/4 keys · 1\.0\/s · 3 s left/)
     expect(text()).toMatch(/guilds \[=+\] 4\/4 keys/)
+  })
+
+  test('says what is left of the work where the rest takes longer', async () => {
+    const { clock, bar, text } = onTerminal()
+    const line = (at: number) => ({
+      at,
+      line: at,
+      method: 'GET',
+      path: '',
+      query: '',
+      status: 200,
+      headers: {},
+      body: '',
+    })
+    const shareOf = shareUntil([1, 2, 2, 3].map(line), ({ at }) => 2 * at)
+    bar.begin('recordings')
+    await clock.advance(10_000)
+    bar.seen('recordings', { records: 1, count: 4, share: shareOf(1) }, 'responses')
+    bar.end()
+    expect(text()).toContain('1/4 responses · 0.1/s · 1 min left')
+    expect([shareOf(2), shareOf(3), shareUntil([1, 2].map(line))(1)]).toEqual([5 / 8, 1, 1 / 2])
   })
 
   test('has no bar where the total is unknown', async () => {

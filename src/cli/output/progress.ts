@@ -19,7 +19,11 @@ type Unit =
   | 'checks'
 
 /** How much is done, and of how much; what has no pages says nothing of them. */
-type Done = Pick<WalkProgress, 'records' | 'count'> & Partial<WalkProgress>
+type Done = Pick<WalkProgress, 'records' | 'count'> &
+  Partial<WalkProgress> & {
+    /** How much of the work is done, of 1: where some of what is counted takes longer than others. */
+    readonly share?: number
+  }
 
 /** Shows the progress of long work. */
 export interface Progress {
@@ -57,8 +61,9 @@ export function progressBar(clock: Clock, stream: NodeJS.WritableStream = proces
       started = clock.now()
       stream.write(`${visibleLine(resource)} ...\r`)
     },
-    seen(name, { records, count }, unit = 'records') {
-      const { perSecond, left } = pace(clock.now() - started, records, count)
+    seen(name, done, unit = 'records') {
+      const { records, count } = done
+      const { perSecond, left } = pace(clock.now() - started, done)
       // The bar moves the cursor itself, so it writes to the stream without the escaping of `openOutput`.
       const resource = visibleLine(name)
       const rate = perSecond.toFixed(perSecond < 10 ? 1 : 0)
@@ -87,11 +92,12 @@ export function progressLines(clock: Clock, log: Log): Progress {
       started = shownAt = clock.now()
       interval = everyMs
     },
-    seen(resource, { records, count }, unit = 'records') {
+    seen(resource, done, unit = 'records') {
+      const { records, count } = done
       const now = clock.now()
       if (now - shownAt < interval) return
       shownAt = now
-      const { perSecond, left } = pace(now - started, records, count)
+      const { perSecond, left } = pace(now - started, done)
       const of = (total: number | null) => (total === null ? '' : ` of ${total}`)
       const rate = perSecond.toFixed(1)
       log.info({ resource }, `${records}${of(count)} ${unit}, ${rate}/s, ${left} left`)
@@ -105,10 +111,10 @@ export const noProgress: Progress = { begin() {}, seen() {}, end() {} }
 /** Seconds; 100 days. */
 const longestEstimate = 8_640_000
 
-function pace(elapsedMs: number, done: number, total: number | null) {
-  const perSecond = (done / Math.max(1, elapsedMs)) * 1000
-  const isKnown = total !== null && perSecond > 0
-  const seconds = isKnown ? Math.max(0, total - done) / perSecond : Infinity
+function pace(elapsedMs: number, { records, count, share }: Done) {
+  const elapsed = Math.max(1, elapsedMs) / 1000
+  const done = share ?? (count === null ? 0 : records / count)
+  const seconds = done > 0 ? Math.max(0, elapsed / done - elapsed) : Infinity
   // The API says how many there are: a number without sense is no estimate.
-  return { perSecond, left: seconds <= longestEstimate ? durationText(seconds) : 'unknown time' }
+  return { perSecond: records / elapsed, left: seconds <= longestEstimate ? durationText(seconds) : 'unknown time' }
 }

@@ -20,8 +20,8 @@ type Loading = Omit<Engine, 'api'>
 export interface LoadOptions extends Pick<ExtractOptions, 'signal'> {
   /** Only what these request; the rest of the folder is left out. */
   readonly resources: readonly (Resource | Worklist)[]
-  /** Called after each response: how many are done, of how many. */
-  readonly onProgress?: (done: number, of: number) => void
+  /** Called after each response: how many are done, of how many, and of when the last one is (ms since the epoch). */
+  readonly onProgress?: (done: number, of: number, at: number) => void
 }
 
 const noCounts = {
@@ -82,7 +82,7 @@ export async function loadRecorded(
       loading.log.error({ resource: name }, error.message)
     }
     done += 1
-    onProgress?.(done, responses.length)
+    onProgress?.(done, responses.length, response.at)
   }
   for (const [name, { run, requested }] of runs) {
     await run.endRefusals(true)

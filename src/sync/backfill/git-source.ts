@@ -53,8 +53,8 @@ export interface GitSource extends RecordingSource {
   readonly broken: readonly string[]
   /** How many responses are not after what the database knows. */
   readonly known: number
-  /** How long the files of the responses are, each once for a response. */
-  readonly bytes: number
+  /** How long the files of each response are, by the number of its line. */
+  readonly bytes: readonly number[]
   close(): void
 }
 
@@ -200,10 +200,10 @@ async function bodyOf(
   return { bytes: write(joined), parsed: joined }
 }
 
-/** How many bytes are read for some responses. */
-async function bytesOf(repository: string, responses: readonly GitResponse[]): Promise<number> {
+/** How many bytes are read for each of some responses. */
+async function bytesOf(repository: string, responses: readonly GitResponse[]): Promise<number[]> {
   const sizes = await blobSizes(repository, new Set(responses.flatMap(({ parts }) => parts.map(({ blob }) => blob))))
-  return responses.reduce((sum, { parts }) => sum + parts.reduce((own, { blob }) => own + (sizes.get(blob) ?? 0), 0), 0)
+  return responses.map(({ parts }) => parts.reduce((own, { blob }) => own + (sizes.get(blob) ?? 0), 0))
 }
 
 function globsByResource(mappings: readonly GitMapping[]): Map<Resource | Worklist, string[]> {

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { repositoryUrl } from '../../../api/recordings/git-clone.ts'
-import { openRecordedResponses, type RecordedResponses } from '../../../api/recordings/recorded.ts'
+import { openRecordedResponses } from '../../../api/recordings/recorded.ts'
+import type { Recorded } from '../../../api/schemas/recordings/recording-index.ts'
 import { admissionOf, engineOf } from '../../../app/app-api.ts'
 import { UsageError } from '../../../base/errors.ts'
 import type { Database } from '../../../db/database.ts'
@@ -42,7 +43,7 @@ export async function backfillFromCommand(
     context.progress.begin('recordings')
     try {
       const origin = archive ? archiveSource(archive) : sourceOf('recordings', resolve(from ?? ''))
-      const loaded = await load(context, db, { recorded: source.recorded, from: origin }, resources)
+      const loaded = await load(context, db, { source, from: origin }, resources)
       const broken = [...source.broken, ...loaded.broken]
       return { ...loaded, broken, skipped: source.skipped, known: source.known }
     } finally {
@@ -88,14 +89,31 @@ function archiveSource({ name, folder }: GitArchive): ImportSource {
 const PACE_OF = 20
 
 /** How long all take at the pace of the first. */
-function paceText(ms: number, of: number): string {
-  return `at the pace of the first ${PACE_OF} responses: about ${durationText((ms / PACE_OF) * of * 1e-3)} in all\n`
+function paceText(ms: number, share: number): string {
+  return `at the pace of the first ${PACE_OF} responses: about ${durationText((ms / share) * 1e-3)} in all\n`
+}
+
+/**
+ * How much of the work is done, of 1, once all responses until an instant are loaded: the early ones of a history are often shorter than
+ * the later ones, and take less. To be called with instants that do not fall.
+ */
+export function shareUntil(
+  lines: readonly Recorded[],
+  secondsOf: (line: Recorded) => number = () => 1,
+): (at: number) => number {
+  const seconds = lines.map(secondsOf)
+  const whole = seconds.reduce((total, one) => total + one, 0)
+  let [next, done] = [0, 0]
+  return (at) => {
+    for (let line = lines[next]; line && line.at <= at; line = lines[++next]) done += seconds[next] ?? 0
+    return whole > 0 ? done / whole : 1
+  }
 }
 
 async function load(
   { app, signal, progress, flags, out }: Context,
   db: Database,
-  { recorded, from }: { readonly recorded: RecordedResponses; readonly from: ImportSource },
+  { source: { recorded, secondsOf }, from }: { readonly source: Source; readonly from: ImportSource },
   resources: readonly (Resource | Worklist)[],
 ): Promise<LoadedFolder> {
   const admission = await admissionOf(app, db, { from: 'recordings' })
@@ -112,12 +130,14 @@ async function load(
   await saveSource(db, from, engine)
   const began = app.clock.now()
   const isSaid = !flags.json && !flags.quiet
+  const shareOf = shareUntil(recorded.lines, secondsOf)
   return await loadRecorded(recorded, loading, {
     resources,
     signal,
-    onProgress: (records, count) => {
-      progress.seen('recordings', { records, count }, 'responses')
-      if (isSaid && records === PACE_OF && count > 2 * PACE_OF) out.write(paceText(app.clock.now() - began, count))
+    onProgress: (records, count, at) => {
+      const share = shareOf(at)
+      progress.seen('recordings', { records, count, share }, 'responses')
+      if (isSaid && records === PACE_OF && count > 2 * PACE_OF) out.write(paceText(app.clock.now() - began, share))
     },
   })
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fetchRepository, repositoryUrl, shownUrl } from '../../../api/recordings/git-clone.ts'
 import type { GitDates } from '../../../api/recordings/git-history.ts'
 import { type RecordedResponses, recordedResponses } from '../../../api/recordings/recorded.ts'
+import type { Recorded } from '../../../api/schemas/recordings/recording-index.ts'
 import { UsageError } from '../../../base/errors.ts'
 import { visibleLine } from '../../../base/terminal-text.ts'
 import { NothingThere } from '../../../db/connect.ts'
@@ -38,6 +39,8 @@ export interface Source {
   readonly broken: readonly string[]
   /** Responses that are not after what the database knows, and were not read. */
   readonly known: number
+  /** How long a response takes, in seconds of a machine that others are compared with. Absent: all take as long. */
+  readonly secondsOf?: (line: Recorded) => number
   close(): void
 }
 
@@ -55,8 +58,8 @@ export interface GitArchive {
 /** How many lines about single responses are printed; the JSON has all. */
 export const MOST_LINES = 20
 
-/** What two slow cores load: responses a second, and bytes of them. For the estimate. */
-const LOADED_PER_SECOND = { responses: 150, bytes: 80_000_000 }
+/** What two slow cores load: responses a second, and bytes of them. For the estimate before the first is loaded. */
+const LOADED_PER_SECOND = { responses: 150, bytes: 40_000_000 }
 
 /**
  * Opens what `--from-git` names: fetches a URL, and with `--detect` finds out what is in it.
@@ -91,7 +94,11 @@ export async function openArchive(
 export async function openResponses(context: Context, db: Database, archive: GitArchive): Promise<Source> {
   const source = await readArchive(context, db, archive)
   if (!context.flags.json && !context.flags.quiet) context.out.write(priceText(source))
-  return { ...source, recorded: recordedResponses(source) }
+  return {
+    ...source,
+    recorded: recordedResponses(source),
+    secondsOf: ({ line }) => secondsFor(source.bytes[line] ?? 0),
+  }
 }
 
 /** `--dry-run`: prints the price. Where there is no history yet, nothing of the archive is known. Returns the exit code. */
@@ -99,11 +106,11 @@ export async function showGitPrice(context: Context, archive: GitArchive): Promi
   const show = async (db: Database | undefined) => {
     const source = await readArchive(context, db, archive)
     source.close()
-    const { lines, bytes, known, skipped, broken } = source
+    const { lines, known, skipped, broken } = source
     const price = {
       from: archive.name,
       responses: lines.length,
-      bytes,
+      bytes: sum(source.bytes),
       seconds: secondsOf(source),
       known,
       skipped,
@@ -125,14 +132,22 @@ async function readArchive({ app, progress }: Context, db: Database | undefined,
   return await openGitSource(db, folder, mappings, app.clock.now(), { dates, onProgress }).finally(() => progress.end())
 }
 
-function secondsOf({ lines, bytes }: Pick<GitSource, 'lines' | 'bytes'>): number {
-  return Math.ceil(lines.length / LOADED_PER_SECOND.responses + bytes / LOADED_PER_SECOND.bytes)
+function secondsOf({ bytes }: Pick<GitSource, 'bytes'>): number {
+  return Math.ceil(sum(bytes.map(secondsFor)))
+}
+
+/** How long a response takes of so many bytes. */
+function secondsFor(bytes: number): number {
+  return 1 / LOADED_PER_SECOND.responses + bytes / LOADED_PER_SECOND.bytes
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0)
 }
 
 function priceText(source: GitSource): string {
-  const { lines, bytes } = source
-  const count = lines.length.toLocaleString('en-US')
-  return `${count} responses to load, ${bytesText(bytes)}: about ${durationText(secondsOf(source))}\n`
+  const count = source.lines.length.toLocaleString('en-US')
+  return `${count} responses to load, ${bytesText(sum(source.bytes))}: about ${durationText(secondsOf(source))}\n`
 }
 
 /** Fetches a repository into the data folder, where the next call finds it. */
