@@ -9,7 +9,7 @@ import type { Outcome } from '../target.ts'
 import { countRows, fillYear } from '../year/fill.ts'
 import { wholeYear } from '../year/year.ts'
 
-/** A made-up history as Parquet files: exported whole, then again when nothing has changed. */
+/** A made-up history as Parquet files: exported whole, then again when nothing has changed; loaded into an empty database, and verified. */
 export const lake: Part = async ({ program, folder, createDatabase, extent, say }) => {
   const url = await createDatabase('lake')
   await runNode([program, 'migrate'], { DATABASE_URL: url })
@@ -26,6 +26,9 @@ export const lake: Part = async ({ program, folder, createDatabase, extent, say 
   const place = join(folder, 'lake')
   const exported = () => runNode([program, 'lake', 'export', place, '--people', '--json'], { DATABASE_URL: url })
   const runs = { first: await exported(), again: await exported() }
+  const other = await createDatabase('from_lake')
+  const loaded = await runNode([program, 'backfill', '--from-lake', place, '--json'], { DATABASE_URL: other })
+  const verified = await runNode([program, 'verify', '--json'], { DATABASE_URL: url })
   const first: Exported = JSON.parse(runs.first.out)
   await compareRows(place, counted)
   const rate = (first.rows / runs.first.wallMs) * 1000
@@ -39,11 +42,22 @@ export const lake: Part = async ({ program, folder, createDatabase, extent, say 
       'peak MB': Math.round(peakMb),
     })),
   )
+  say(
+    'The same loaded into an empty database, and what it was exported from verified',
+    Object.entries({ 'backfill --from-lake': loaded, verify: verified }).map(([run, { wallMs, cpuMs, peakMb }]) => ({
+      run,
+      'wall s': Number((wallMs / 1000).toFixed(1)),
+      'cpu s': Number((cpuMs / 1000).toFixed(1)),
+      'peak MB': Math.round(peakMb),
+    })),
+  )
   const name = (what: string) => `17 lake, ${what} (${extent.days} days, ${extent.guilds} guilds)`
   return [
     outcome(name('export'), 'rows/s', rate, { atLeast: 200_000 }),
     outcome(name('memory'), 'MB', runs.first.peakMb, { atMost: 200 }),
     outcome(name('bytes'), 'of those in Postgres', first.bytes / size, { atMost: 1 / 20 }),
+    outcome(name('loaded'), 's', loaded.wallMs / 1000, { atMost: (60 * extent.days) / 365 }),
+    outcome(name('verify'), 's per GB', verified.wallMs / 1000 / (size / 1e9), { atMost: 60 }),
   ]
 }
 
