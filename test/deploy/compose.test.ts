@@ -1,14 +1,18 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { openServer } from '../../src/db/server/server.ts'
-import { buildProgram, runProgram } from '../support/cli.ts'
-import { testDatabaseUrl } from '../support/postgres.ts'
+import { buildProgram, mainFile, runProgram, startCommand } from '../support/cli.ts'
+import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 
 interface Service {
   readonly image: string
+  readonly profiles?: readonly string[]
+  readonly command?: readonly string[]
   readonly build?: string
   readonly environment: Readonly<Record<string, string>>
   readonly ports?: readonly string[]
@@ -39,8 +43,8 @@ describe('docker-compose.yml', () => {
     expect(validate({ services: { postgres: { imgae: 'postgres' } } })).toBe(false)
   })
 
-  test('has Postgres, start and Grafana, each with a version of its own', () => {
-    expect(services.map(([name]) => name)).toEqual(['postgres', 'wynnsync', 'grafana'])
+  test('has Postgres, start, a backup and Grafana, each with a version of its own', () => {
+    expect(services.map(([name]) => name)).toEqual(['postgres', 'wynnsync', 'backup', 'grafana'])
     for (const [name, { image, build }] of services) {
       if (build === undefined) expect(image, name).toMatch(/:\d/)
       expect(image).not.toMatch(/latest/)
@@ -80,6 +84,30 @@ describe('docker-compose.yml', () => {
     const { DATABASE_URL, PGPASSWORD } = wynnsync?.environment ?? {}
     expect(DATABASE_URL).toBe('postgres://wynnsync@postgres:5432/wynnsync')
     expect(PGPASSWORD).toBe(postgres?.environment.POSTGRES_PASSWORD)
+  })
+
+  test('backs up each day once it is wanted, and soon again where that fails', async () => {
+    const { backup, wynnsync } = composed.services
+    expect([backup?.profiles, backup?.environment]).toEqual([['backup'], wynnsync?.environment])
+    const folder = await temporaryFolder()
+    const slept = join(folder, 'slept')
+    // It sleeps once, and then it is stopped.
+    const programs = {
+      wynnsync: `exec "${process.execPath}" "${mainFile}" "$@"`,
+      sleep: `echo "$1" >> "${slept}"; kill $PPID`,
+    }
+    for (const [name, script] of Object.entries(programs))
+      await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    const place = join(folder, 'place of backups')
+    const run = async (DATABASE_URL: string) => {
+      const environment = { DATABASE_URL, WYNNSYNC_BACKUP: place, PATH: `${folder}:${process.env.PATH}` }
+      await startCommand('sh', ['-c', ...(backup?.command ?? [])], environment).finished
+      return readFileSync(slept, 'utf8')
+    }
+    expect(await run(await testDatabaseUrl({ migrated: false }))).toBe('600\n')
+    expect(existsSync(join(place, 'backup.json'))).toBe(false)
+    expect(await run(await testDatabaseUrl())).toBe('600\n86400\n')
+    expect(existsSync(join(place, 'backup.json'))).toBe(true)
   })
 
   test('lets wynnsync in with any password, and never shows it', async () => {
