@@ -1,7 +1,7 @@
 import { type App, checkReadable, createApp, migrateDatabase, openDatabase } from '../app/app.ts'
 import { type ConfigFlags, givenSettings, readConfig, type SettingChecks } from '../base/config.ts'
 import { wholeNumber } from '../base/config-values.ts'
-import { InterruptedError } from '../base/errors.ts'
+import { codeOf, FatalError, InterruptedError, messageOf } from '../base/errors.ts'
 import { tableExists } from '../db/catalog.ts'
 import { NothingThere } from '../db/connect.ts'
 import type { Database, Sql } from '../db/database.ts'
@@ -93,17 +93,26 @@ export function writeSummary(context: Context, json: unknown, text: string, fail
   if (!context.flags.json && !context.flags.quiet && failures !== '') context.err.write(failures)
 }
 
-/** Runs work that counts rows of tables; shows its progress, and says how many seconds it took. */
+/**
+ * Runs work that counts rows of tables; shows its progress, and says how many seconds it took.
+ * @param place what the work writes to, for the message when its disk is full
+ */
 export async function withProgress<T>(
   { app, progress }: Context,
   name: string,
   work: (onProgress: (table: string, rows: number, of: number) => void) => Promise<T>,
+  place?: string,
 ): Promise<{ readonly done: T; readonly seconds: number }> {
   const began = app.clock.now()
   progress.begin(name)
-  const done = await work((table, records, count) => progress.seen(table, { records, count }, 'rows')).finally(() =>
-    progress.end(),
-  )
+  const done = await work((table, records, count) => progress.seen(table, { records, count }, 'rows'))
+    .catch((error: unknown) => {
+      const isFull = ['ENOSPC', 'EDQUOT'].includes(String(codeOf(error)))
+      if (!isFull || place === undefined) throw error
+      const message = `${messageOf(error)}; make room on the disk of ${place}, and run the same command again`
+      throw new FatalError(message, { cause: error })
+    })
+    .finally(() => progress.end())
   return { done, seconds: Math.round((app.clock.now() - began) / 1000) }
 }
 

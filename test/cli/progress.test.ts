@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
 import { shareUntil } from '../../src/cli/commands/backfill/backfill-from.ts'
-import { progressBar } from '../../src/cli/output/progress.ts'
+import { type Context, withProgress } from '../../src/cli/context.ts'
+import { noProgress, progressBar } from '../../src/cli/output/progress.ts'
 
 /** What a bar writes, as a terminal of 120 columns gets it; without what moves the cursor. */
 function onTerminal() {
@@ -64,4 +65,14 @@ describe('a progress bar', () => {
     expect(text()).toContain('players 7 keys · 3.5/s')
     expect(text()).not.toMatch(/\[[=-]|7\/7|undefined|NaN/)
   })
+})
+
+test('what finds a full disk names the place that needs room', async () => {
+  const context = { app: { clock: virtualClock(0) }, progress: noProgress } as unknown as Context
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  const work = (place?: string) => withProgress(context, 'backup', () => Promise.reject(full), place)
+  await expect(work('/mnt/small')).rejects.toThrow(
+    'ENOSPC: no space left on device, write; make room on the disk of /mnt/small, and run the same command again',
+  )
+  await expect(work()).rejects.toBe(full)
 })

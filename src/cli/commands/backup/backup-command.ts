@@ -17,7 +17,12 @@ export async function backupCommand(context: Context, flags: ConsentFlags, given
   const options = { clock: app.clock, program: version, dryRun, signal, settings: storeSettings(app) }
   const work = async (db: Database) => {
     const write = (replace: boolean) =>
-      withProgress(context, 'backup', (onProgress) => backupDatabase(db, place, { ...options, replace, onProgress }))
+      withProgress(
+        context,
+        'backup',
+        (onProgress) => backupDatabase(db, place, { ...options, replace, onProgress }),
+        place,
+      )
     const { done, seconds } = await write(yes).catch(async (error: unknown) => {
       if (!(error instanceof PlaceOfAnother) || !process.stdin.isTTY) throw error
       const question = `${visibleLine(error.message)}. Replace it by this one's?`

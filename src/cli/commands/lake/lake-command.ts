@@ -60,10 +60,15 @@ export async function lakeExport(context: Context, flags: ExportFlags, place: st
     if (!lock)
       throw new RetryableError(`${await holderText(db, 'wynnsync lake', 'has been exporting')}; try again later`)
     const write = (replace: boolean) =>
-      withProgress(context, 'lake', (onProgress) => {
-        const all = { ...options, replace, onProgress }
-        return kind ? exportFile(db, lake, kind, all) : exportLake(db, lake, all)
-      })
+      withProgress(
+        context,
+        'lake',
+        (onProgress) => {
+          const all = { ...options, replace, onProgress }
+          return kind ? exportFile(db, lake, kind, all) : exportLake(db, lake, all)
+        },
+        lake,
+      )
     try {
       const { done, seconds } = await write(yes).catch(async (error: unknown) => {
         if (!(error instanceof PlaceOfAnother) || !process.stdin.isTTY) throw error
