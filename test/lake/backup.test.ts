@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
+import { migrate } from '../../src/db/migrations/migrate.ts'
 import { backupDatabase } from '../../src/lake/backup/backup.ts'
 import { readManifest } from '../../src/lake/backup/manifest.ts'
 import { restoreDatabase } from '../../src/lake/backup/restore.ts'
@@ -172,6 +173,9 @@ describe('a restore', () => {
       if (++steps === 8) throw kill
     }
     await expect(restoreDatabase(target, folder, { ...quiet, onProgress })).rejects.toThrow(kill)
+    await expect(migrate(target, { folder: 'migrations', repeatable: [], clock: systemClock })).rejects.toThrow(
+      'a move or restore into this database is unfinished: run the same `wynnsync move` or `wynnsync restore` again',
+    )
     const { resumed } = await restoreDatabase(target, folder, quiet)
     expect(resumed).toBeGreaterThan(0)
     expect(await contentOf(target)).toEqual(await contentOf(db))

@@ -193,7 +193,9 @@ async function readState(
     [MOVE_PROGRESS],
   )
   if (tables?.half && !duringMove)
-    throw new FatalError('a move into this database is unfinished: run the same `wynnsync move` again')
+    throw new FatalError(
+      'a move or restore into this database is unfinished: run the same `wynnsync move` or `wynnsync restore` again',
+    )
   const isThere = tables?.run === true
   if (!tables?.exist) return { isThere, tablesAreUpToDate: false }
   const [state] = await sql.query<{
