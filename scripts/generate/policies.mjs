@@ -58,9 +58,9 @@ export const explained = {
     ends: 'a list that has the player',
   },
   unsent: {
-    says: 'records lack a field that most had',
+    says: 'records lack a field that most had, or a list of a record cannot be read',
     follows: 'it is unknown, since the last response that had it',
-    ends: 'a response that has the field; after two weeks, or with `--accept`, runs without it are not partial',
+    ends: 'a response that has it; after two weeks, or with `--accept`, runs without it are not partial',
   },
   volatile: {
     says: 'a field that the program does not know moved in every second record that has it',

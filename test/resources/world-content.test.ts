@@ -118,19 +118,52 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
     ['a text', 'soon'],
     ['a list with something in it that is no reward', [reward, 'soon']],
     ['a map by type', { ITEM: 'Old Bow' }],
-  ])('has a reward in the pool all along although one pool comes with rewards that are %s', async (_what, odd) => {
+  ])('knows no reward from the second response on where rewards of a pool are %s', async (_what, odd) => {
     const spans = () => world.rows('select reward, since, until from analytics.reward_span order by reward, since')
+    const unread = { ...pool([]), rewards: odd }
     await world.sync(lootPools, [pool([reward, rare]), other], '10:00')
     const all = await spans()
-    for (const time of ['11:00', '12:00', '13:00'])
-      await world.sync(lootPools, [{ ...pool([]), rewards: odd }, other], time)
+    expect(await world.sync(lootPools, [unread, other], '11:00')).toMatchObject({ status: 'unchanged', changed: 0 })
+    // The same cache window.
+    await world.sync(lootPools, [unread, other], '11:01')
     expect(await spans()).toEqual(all)
-    expect(await world.rows(`select extra from game.loot_pool where extra is not null`)).toEqual([[{ rewards: odd }]])
-    await world.sync(lootPools, [pool([rare]), other], '14:00')
+    await world.sync(lootPools, [pool([reward, rare]), other], '11:30')
+    await world.sync(lootPools, [unread, other], '12:00')
+    expect(await spans()).toEqual(all)
+    expect(await world.versions('loot_pool', 'internal_name')).toHaveLength(2)
+    for (const time of ['13:00', '14:00', '15:00']) await world.sync(lootPools, [unread, other], time)
+    expect(await spans()).toEqual([
+      ['Old Bow', '10:00', '12:00'],
+      ['Pale Coin', '10:00', 'infinity'],
+      ['Pale Coin', '10:00', '12:00'],
+    ])
+    expect(await world.rows(`select valid_from, extra from game.loot_pool where extra is not null`)).toEqual([
+      ['12:00', { rewards: odd }],
+    ])
+    expect(await world.rows('select * from sync.claim')).toEqual([])
+    await world.sync(lootPools, [pool([rare]), other], '16:00')
     expect(
       await world.rows(`select reward from game.loot_pool_reward natural join game.loot_pool
         where internal_name = 'vault' and valid_until = 'infinity'`),
     ).toEqual([['Old Bow']])
+  })
+
+  test('keeps what else changed in a pool whose rewards cannot be read once, and forgets that with the pool', async () => {
+    await world.sync(lootPools, [pool([reward, rare]), other], '10:00')
+    await world.sync(lootPools, [{ ...pool([]), name: 'The Old Vault', rewards: 'soon' }, other], '11:00')
+    expect(
+      await world.rows(`select pool.valid_from, pool.name, reward.reward from game.loot_pool pool
+         left join game.loot_pool_reward reward using (internal_name, level, valid_from)
+        where internal_name = 'vault' order by 1, 3`),
+    ).toEqual([
+      ['10:00', 'The Vault', 'Old Bow'],
+      ['10:00', 'The Vault', 'Pale Coin'],
+      ['11:00', 'The Old Vault', 'Old Bow'],
+      ['11:00', 'The Old Vault', 'Pale Coin'],
+    ])
+    for (const time of ['12:00', '13:00']) await world.sync(lootPools, [other], time)
+    await world.sync(lootPools, [other], '02 13:00')
+    expect(await world.rows('select * from sync.claim')).toEqual([])
   })
 
   test('takes no pool away for an empty response, nor for one that lacks it once', async () => {

@@ -49,7 +49,7 @@ export type ClaimKind =
   | 'rank'
   /** A key that no earlier response showed, where its appearance is an event: it is there since the first of them. */
   | 'appeared'
-  /** Records lack a field that most had: from then on it is not sent. */
+  /** Records lack a field that most had, or a list of one record cannot be read: from then on it is unknown. */
   | 'unsent'
   /** The API says that there is no such key (404): it gets a tombstone where the first one said so. */
   | 'gone'

@@ -8,7 +8,7 @@ import { type ClaimKind, isBurst } from '../evidence/policies.ts'
 import type { Prepared } from '../normalize/prepare.ts'
 import { bulkTable } from '../sql/bulk-table.ts'
 import { historySql } from '../sql/history-sql.ts'
-import { type Current, comparable, isSame, readCurrent, textOf, withValuesOf } from './carry.ts'
+import { type Current, comparable, isSame, readCurrent, sentText, withValuesOf } from './carry.ts'
 import type { GuardAction } from './guard-actions.ts'
 
 /*
@@ -68,7 +68,7 @@ export async function corroborateValues(sql: Sql, witness: Witness, values: Valu
   for (const [property, kind] of Object.entries(corroborated)) {
     const claims = (waiting.get(property) ?? []).map((one) => claimOf(one, property))
     const made = new Set(claims.map(({ subject, value }) => `${subject} ${value}`))
-    const seen = new Set(entities.flatMap(({ key, root }) => (textOf(root[property]) === null ? [] : [key])))
+    const seen = new Set(entities.flatMap(({ key, root }) => (sentText(root[property]) === null ? [] : [key])))
     // Who is missing neither says nor contradicts it.
     const over = pending.get(kind)?.filter((one) => seen.has(one.subject) && !made.has(`${one.subject} ${one.value}`))
     await forgetClaims(sql, witness.resource, kind, over ?? [])
@@ -131,7 +131,7 @@ function valueIn(history: RelatedHistory, row: Current['row'], property: string)
 /** The values in which an entity differs from its current version. What it leaves out, or cuts to seconds, does not differ. */
 function differing(history: RelatedHistory, { entity, row }: Current): string[] {
   return Object.keys(history.corroborated ?? {}).filter((property) => {
-    const sent = textOf(entity.root[property])
+    const sent = sentText(entity.root[property])
     return sent !== null && !isSameInstant(sent, String(valueIn(history, row, property)))
   })
 }
@@ -142,7 +142,7 @@ function cutIn(history: RelatedHistory, one: Current): string[] {
   return Object.keys(history.corroborated ?? {}).filter((property) => {
     const sent = one.entity.root[property]
     const isOther = comparable(sent) !== comparable(valueIn(history, one.row, property))
-    return isOther && textOf(sent) !== null && !differ.includes(property)
+    return isOther && sentText(sent) !== null && !differ.includes(property)
   })
 }
 
@@ -296,9 +296,10 @@ async function rewrite(
   sql: Sql,
   witness: Witness,
   history: RelatedHistory,
-  { entity }: Current,
+  current: Current,
   { chain, depths }: { readonly chain: readonly Link[]; readonly depths: readonly Depth[] },
 ): Promise<Current> {
+  const { entity } = current
   const deepest = Math.max(...depths.map(({ depth }) => depth))
   let [kept] = chain.slice(deepest)
   for (let nth = deepest - 1; nth >= 0; nth--) {
@@ -324,7 +325,7 @@ async function rewrite(
       await setValues(sql, history, entity, kept, Object.fromEntries(values))
     }
   }
-  return kept ? { entity, row: kept.row, hash: kept.hash } : { entity, row: {}, hash: entity.hash }
+  return { ...current, row: kept?.row ?? {}, hash: kept?.hash ?? entity.hash }
 }
 
 function columnOf(history: RelatedHistory, property: string) {

@@ -9,8 +9,7 @@ import { type Prepared, rootsOf } from '../normalize/prepare.ts'
 import { addTouched, type Touched } from '../outbox/touched.ts'
 import { bulkTable } from '../sql/bulk-table.ts'
 import { type Absence, closeAbsent } from './absent.ts'
-import { carryForward } from './carry.ts'
-import { carryOdd, carryUnsent, withoutReturns } from './carry-unsent.ts'
+import { carryForward, carryOdd, carryUnsent, withoutReturns } from './carry.ts'
 import { type CorroboratedValues, corroborateValues, forgetValuesOf, rememberShown } from './corroborate-values.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
 import {
@@ -168,7 +167,8 @@ async function loadRoots(
   const { history } = resource
   const lastSeen = last ? new Date(last.observedAt) : null
   const before = preparation.repetition?.before
-  const sent = await carryOdd(sql, resource, preparation.examples ?? [], rootsOf(preparation), witness.at)
+  const came = rootsOf(preparation)
+  const sent = accept ? came : await carryOdd(sql, witness, resource, preparation, came)
   const leftOut = unsent && { ...unsent.dependents.root, fields: unsent.fields }
   const carried = leftOut ? await carryUnsent(sql, history, leftOut, sent) : sent
   const whole = followsUnsent ? await withoutReturns(sql, history, carried) : carried

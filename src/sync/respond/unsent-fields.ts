@@ -43,7 +43,7 @@ export async function readEvidence(
                                                            'receivedFrom', received_from)), '[]')
                from sync.unsent where resource = $1 and until_at is null) as open,
             exists (select from sync.unsent where resource = $1 and received_until > $3::timestamptz - interval '1 month') as "wasUnsent",
-            (select coalesce(jsonb_agg(subject), '[]') from sync.claim where resource = $1 and kind = 'unsent') as pending`,
+            (select coalesce(jsonb_agg(subject), '[]') from sync.claim where resource = $1 and kind = 'unsent' and value = '') as pending`,
     [resource, counted, new Date(receivedAt), ...(scope === undefined ? [] : [scope])],
   )
   return row ?? { hasClaims: false, presence: [], open: [], pending: [], wasUnsent: false }
