@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { UsageError } from '../base/errors.ts'
 import { visibleLine } from '../base/terminal-text.ts'
 import { type LakeStore, type StoreSettings, WRITING } from './lake-store.ts'
-import { faultOf, isFile } from './read/index-form.ts'
+import { faultOf, isFile, sealed, sealFault } from './read/index-form.ts'
 import { openStore } from './store.ts'
 
 /** The version of the folder's form; a reader refuses a higher one. */
@@ -111,13 +111,15 @@ export function parseIndex(text: string, folder: string): LakeIndex {
   if (escaped !== undefined) throw new UsageError(`${place} names a file outside of the lake`)
   const fault = faultOf(index)
   if (fault !== undefined) throw new UsageError(`${place} is not that of a lake: ${visibleLine(fault)}`)
+  const broken = sealFault(index)
+  if (broken !== undefined) throw new UsageError(`${place} is not as it was written: ${broken}`)
   return index
 }
 
 /** Puts an index in place of the one before: a reader sees one of the two. */
 export async function writeIndex(store: LakeStore, index: LakeIndex): Promise<void> {
   const draft = join(store.work, WRITING, INDEX)
-  await writeFile(draft, `${JSON.stringify(index, null, 1)}\n`, { flush: true })
+  await writeFile(draft, `${JSON.stringify(sealed(index), null, 1)}\n`, { flush: true })
   await store.put(draft, INDEX)
 }
 

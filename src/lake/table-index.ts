@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { INDEX, type LakeFile, type LakeIndex } from './index-file.ts'
 import { type LakeStore, WRITING } from './lake-store.ts'
+import { sealed } from './read/index-form.ts'
 
 export type TableIndex = Pick<LakeIndex, 'format' | 'program' | 'source'> & {
   /** Schema-qualified. */
@@ -27,7 +28,7 @@ export async function writeTableIndexes(
     if (own.length === 0 || pathsOf(own) === pathsOf(known)) continue
     const index: TableIndex = { format, program, source, table, types, files: own }
     const draft = join(store.work, WRITING, INDEX)
-    await writeFile(draft, `${JSON.stringify(index, null, 1)}\n`)
+    await writeFile(draft, `${JSON.stringify(sealed(index), null, 1)}\n`)
     await store.put(draft, `${table}/${INDEX}`)
   }
 }

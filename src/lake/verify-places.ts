@@ -2,32 +2,33 @@ import { FatalError, messageOf, UsageError } from '../base/errors.ts'
 import { collectWrong } from '../sync/verify/check.ts'
 import type { Verified } from '../sync/verify/verify.ts'
 import { MANIFEST, NoBackup, readManifest } from './backup/manifest.ts'
-import { INDEX, type LakeFile, parseIndex } from './index-file.ts'
-import type { LakeStore, StoreSettings } from './lake-store.ts'
-import { openPlace } from './read/place.ts'
+import { INDEX, type LakeFile, lakeState, parseIndex } from './index-file.ts'
+import type { StoreSettings } from './lake-store.ts'
+import { sealFault } from './read/index-form.ts'
+import { type LakePlace, openPlace } from './read/place.ts'
 import { openStore } from './store.ts'
 
 interface Options {
   readonly settings: StoreSettings
   readonly signal?: AbortSignal | undefined
+  readonly isBrief?: boolean
 }
 
 type Hashed = Pick<LakeFile, 'path' | 'bytes' | 'sha256'>
 
 /**
- * Reads every file of a lake, and holds it against its index; changes nothing.
+ * Reads every file of a lake, or with `isBrief` those of its newest month, and holds it against its index; changes nothing.
  * @throws UsageError when nothing was exported there; the store's error where a bucket is away
  */
 export async function verifyLake(place: string, options: Options): Promise<Verified[]> {
-  const store = await openStore(place, options.settings)
-  const text = await store.readText(INDEX, options.signal)
-  if (text === undefined) throw new UsageError(`${place} has no ${INDEX}: no lake was exported into it`)
+  const opened = openPlace(place, options.settings)
+  const text = await opened.text(INDEX, options.signal)
   const wrong = collectWrong()
   const files: LakeFile[] = []
   try {
     files.push(...parseIndex(text, place).files)
     for (const table of new Set(files.map((file) => file.table))) {
-      const problem = await problemOfTable(store, table, files, options.signal)
+      const problem = await problemOfTable(opened, table, files, options.signal)
       if (problem !== undefined) wrong.add({ file: `${table}/${INDEX}`, problem })
     }
   } catch (error) {
@@ -36,8 +37,19 @@ export async function verifyLake(place: string, options: Options): Promise<Verif
   }
   return [
     { ...lakeIndex, ...found(wrong) },
-    { ...lakeFile, ...(await wrongFiles(place, files, options)) },
+    { ...lakeFile, ...(await wrongFiles(place, options.isBrief ? newestOf(files) : files, options)) },
   ]
+}
+
+/** The same of a lake that is configured: there may be none yet. */
+export async function verifyConfiguredLake(place: string, options: Options): Promise<Verified[]> {
+  const isThere = await lakeState(place, options.settings, options.signal).catch(() => true)
+  return isThere ? await verifyLake(place, options) : []
+}
+
+function newestOf(files: readonly LakeFile[]): readonly LakeFile[] {
+  const newest = files.reduce((latest, { month }) => (month !== null && month > latest ? month : latest), '')
+  return files.filter(({ month }) => month === newest)
 }
 
 /**
@@ -102,19 +114,22 @@ async function wrongFiles(place: string, files: readonly Hashed[], { settings, s
 
 /** What an index of one table says otherwise than that of the lake: either is wrong then. */
 async function problemOfTable(
-  store: LakeStore,
+  opened: LakePlace,
   table: string,
   files: readonly LakeFile[],
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  const text = await store.readText(`${table}/${INDEX}`, signal)
-  if (text === undefined) return 'it is missing'
   const own = files.filter((file) => file.table === table)
   try {
+    const text = await opened.text(`${table}/${INDEX}`, signal)
     const of = JSON.parse(text) as { readonly table?: unknown; readonly files?: unknown }
+    const fault = sealFault(of)
+    if (fault !== undefined) return fault
     const isSame = of.table === table && JSON.stringify(of.files) === JSON.stringify(own)
     return isSame ? undefined : `it says of its files something else than ${INDEX}`
-  } catch {
-    return 'it is no JSON'
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'it is no JSON'
+    if (error instanceof FatalError || error instanceof UsageError) return messageOf(error)
+    throw error
   }
 }

@@ -1,7 +1,12 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { openServer } from '../../src/db/server/server.ts'
+import { readManifest } from '../../src/lake/backup/manifest.ts'
+import { readIndex } from '../../src/lake/index-file.ts'
+import { openStore } from '../../src/lake/store.ts'
 import { runInside } from '../support/cli-inside.ts'
+import { serve } from '../support/lake-folder.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { recordingFolder } from '../support/recording-folder.ts'
 import { item } from '../support/world.ts'
@@ -67,7 +72,7 @@ describe('verify of what lies beside the database', () => {
     expect(await found([])).toEqual([0, []])
     const nowhere = join(await temporaryFolder(), 'nothing')
     expect(await found([], { WYNNSYNC_LAKE: nowhere })).toEqual([0, []])
-    expect(await found(['--lake', nowhere])).toEqual([2, expect.stringContaining('no lake was exported into it')])
+    expect(await found(['--lake', nowhere])).toEqual([2, expect.stringContaining('there is no folder')])
     expect(await found(['--backup', nowhere])).toEqual([2, expect.stringContaining('there is no backup in')])
   })
 
@@ -84,7 +89,7 @@ describe('verify of what lies beside the database', () => {
             3,
             [
               [`${kind} ${list}`, 0, undefined, undefined],
-              [`${kind} file`, 1, file, 'its SHA-256 is not that of the index'],
+              [`${kind} file`, 1, file, 'its SHA-256 is not the one that is listed'],
             ],
           ],
         ])
@@ -116,6 +121,76 @@ describe('verify of what lies beside the database', () => {
         ['lake file', 0, undefined, undefined],
       ],
     ])
+  })
+
+  test('refuses an index and a list in which one digit is another, and reads those of earlier versions', async () => {
+    const read: Record<keyof typeof places, (folder: string) => Promise<unknown>> = {
+      lake: readIndex,
+      backup: async (folder) => await readManifest(await openStore(folder)),
+    }
+    for (const [kind, file] of [
+      ['lake', 'index.json'],
+      ['backup', 'backup.json'],
+    ] as const) {
+      const folder = await temporaryFolder()
+      const text = await readFile(join(places[kind], file), 'utf8')
+      const readWith = async (other: string) => {
+        await writeFile(join(folder, file), other)
+        return await read[kind](folder)
+      }
+      const believed: string[] = []
+      for (const [nth, { index }] of [...text.matchAll(/\d/g)].entries()) {
+        if (nth % 5 > 0) continue
+        const other = String.fromCharCode(text.charCodeAt(index) ^ 1)
+        // The name of the hash itself.
+        if (text.slice(index - 6, index + 6).includes('"sha256"')) continue
+        const flip = await readWith(text.slice(0, index) + other + text.slice(index + 1)).catch(() => undefined)
+        if (flip !== undefined) believed.push(text.slice(index - 30, index + 10))
+      }
+      expect([kind, believed]).toEqual([kind, []])
+      const { sha256, ...plain } = JSON.parse(text) as Record<string, unknown>
+      expect(sha256).toMatch(/^[0-9a-f]{64}$/)
+      expect(await readWith(JSON.stringify(plain))).toBeDefined()
+    }
+  })
+
+  test('reads a lake on a web server, too', async () => {
+    const index = await one('lake', '/index.json')
+    const broken = join(await temporaryFolder(), 'lake')
+    await cp(places.lake, broken, { recursive: true })
+    await rm(join(broken, index))
+    for (const [folder, code, problem] of [
+      [places.lake, 0, undefined],
+      [broken, 3, 'its request was answered with status 404'],
+    ] as const)
+      expect(await found(['--lake', await serve(join(folder, '..'))])).toEqual([
+        code,
+        [
+          ['lake index', problem ? 1 : 0, problem && index, problem],
+          ['lake file', 0, undefined, undefined],
+        ],
+      ])
+  })
+
+  test('makes a backup of a database with a run whose id is no uuid of a known version', async () => {
+    const other = await testDatabaseUrl()
+    expect((await runInside(['migrate'], { DATABASE_URL: other })).code).toBe(0)
+    const sql = await openServer(other)
+    await sql.query(
+      `insert into sync.run (run_id, resource, program, observed_at, started_at, finished_at, status)
+       values ('0c0ffee0-0000-0000-0000-00000000000f', 'items', 'test', now(), now(), now(), 'ok')`,
+    )
+    await sql.close()
+    const place = join(await temporaryFolder(), 'backup')
+    for (const args of [
+      ['backup', place],
+      ['backup', place],
+      ['verify', '--backup', place],
+      ['runs', 'list', '--json'],
+    ]) {
+      const { code, err } = await runInside(args, { DATABASE_URL: other })
+      expect([args, code, code === 0 ? '' : err]).toEqual([args, 0, ''])
+    }
   })
 
   test('names a file that is missing', async () => {

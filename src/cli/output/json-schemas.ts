@@ -88,7 +88,7 @@ const status = z.looseObject({
  * docs/reference/json; a test holds the program's output to them. Fields may be added, and keep their names.
  */
 
-const uuid = z.uuid()
+const uuid = z.guid()
 
 const counts = { inserted: count, changed: count, closed: count, events: count }
 

@@ -5,7 +5,7 @@ const path = text.describe('JSON pointer; empty: the record as a whole')
 const rowId = text.describe('digits')
 
 const ledgerRun = z.looseObject({
-  runId: z.uuid(),
+  runId: z.guid(),
   resource: text,
   status: text,
   reason: maybeText.describe('why the response was not accepted as a whole'),
@@ -37,7 +37,7 @@ const quarantined = z.looseObject({
   path,
   reason: text,
   firstSeenAt: instant,
-  runId: z.uuid(),
+  runId: z.guid(),
   isOver: z.boolean().describe('a later response about the same could be read'),
 })
 

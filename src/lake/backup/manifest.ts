@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { RetryableError, UsageError } from '../../base/errors.ts'
 import { visibleLine } from '../../base/terminal-text.ts'
 import { type LakeStore, WRITING } from '../lake-store.ts'
+import { sealed, sealFault } from '../read/index-form.ts'
 
 /** What a backup consists of; the only file that is replaced, and the last one to be written. */
 export const MANIFEST = 'backup.json'
@@ -47,7 +48,7 @@ const manifest = z.object({
   /** Which database it was, as a hash. */
   source: hex,
   /** The latest run, with the transaction that wrote it: a database that was restored has another. */
-  lastRun: z.object({ run: z.uuid(), transaction: number }).nullable(),
+  lastRun: z.object({ run: z.guid(), transaction: number }).nullable(),
   /** The newest migration of its tables. */
   migration: z.string().regex(/^[\w-]{1,100}$/),
   tables: z.array(
@@ -107,7 +108,11 @@ export async function readManifest(store: LakeStore, signal?: AbortSignal): Prom
   if (typeof format === 'number' && format > FORMAT)
     throw new UsageError(`${place} has format ${format}; this version reads ${FORMAT}`)
   const read = manifest.safeParse(value)
-  if (read.success) return { ...read.data, text }
+  if (read.success) {
+    const fault = sealFault(value)
+    if (fault !== undefined) throw new UsageError(`${place} is not as it was written: ${fault}`)
+    return { ...read.data, text }
+  }
   const [issue] = read.error.issues
   throw new UsageError(
     `${place} is not that of a backup: ${visibleLine(`${issue?.path.join('.').slice(0, 100)}: ${issue?.message}`)}`,
@@ -134,7 +139,7 @@ export async function writeManifest(
   // What could not be read again takes the place of nothing.
   manifest.parse(written)
   const draft = join(store.work, WRITING, MANIFEST)
-  const text = `${JSON.stringify(written, null, 1)}\n`
+  const text = `${JSON.stringify(sealed(written), null, 1)}\n`
   await writeFile(draft, text, { flush: true, mode: 0o600 })
   if (await store.replace(draft, MANIFEST, before?.text)) return text
   throw new RetryableError(`another process has put its backup into ${store.place} meanwhile, which stays`)

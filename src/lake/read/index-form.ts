@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import * as z from 'zod'
 
 /*
@@ -58,6 +59,27 @@ export function isFile(value: unknown): boolean {
 export function faultOf(index: unknown): string | undefined {
   const [issue] = form.safeParse(index).error?.issues ?? []
   return issue && `${issue.path.join('.').slice(0, 100)}: ${issue.message}`
+}
+
+/** An index or list with a hash of itself: files have theirs in it, and numbers beside them none. */
+export function sealed<Value extends object>(value: Value): Value & { readonly sha256: string } {
+  return { ...value, sha256: hashOf(value) }
+}
+
+/** What tells that an index or list is not as it was written, or undefined. One of an earlier version has no hash of itself. */
+export function sealFault(value: unknown): string | undefined {
+  const { sha256, ...rest } = value as { readonly sha256?: unknown }
+  return sha256 === undefined || sha256 === hashOf(rest) ? undefined : 'its SHA-256 is not that of what it says'
+}
+
+/** Of its values, in whatever order an object has them. */
+function hashOf(value: object): string {
+  const text = JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : inner,
+  )
+  return createHash('sha256').update(text).digest('hex')
 }
 
 function isOf({

@@ -21,11 +21,13 @@ type Fetched = Pick<LakeFile, 'path' | 'bytes' | 'sha256'>
 /** A published lake: a folder, or a web server without listing. */
 export interface LakePlace {
   readonly place: string
+  /** An index as it is. @throws UsageError when there is none of the lake, FatalError when there is none of a table */
+  text(path: string, signal?: AbortSignal): Promise<string>
   /** @throws UsageError when there is no index, or it is none */
   index(signal?: AbortSignal): Promise<LakeIndex>
   /**
-   * Copies a file of the index to a path of this machine. @param to null: it is only read, and held against the index
-   * @throws FatalError when it is not what the index says: another size or SHA-256, or not below the place
+   * Copies a file of an index or list to a path of this machine. @param to null: it is only read, and held against what is listed
+   * @throws FatalError when it is not what is listed: another size or SHA-256, or not below the place
    */
   fetch(file: Fetched, to: string | null, signal?: AbortSignal): Promise<void>
   /** Of a folder of this machine: where a file of the index lies. @throws FatalError when it is no file below the place */
@@ -35,21 +37,21 @@ export interface LakePlace {
 /** @param settings for a bucket @throws UsageError when it is neither a folder nor http(s) nor a bucket */
 export function openPlace(place: string, settings?: StoreSettings): LakePlace {
   const read = readerOf(place, settings)
+  const text = async (path: string, signal?: AbortSignal) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of await read(path, signal)) {
+      size += chunk.length
+      if (size > LONGEST_INDEX) throw new UsageError(`the ${path} of ${place} is too long`)
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks).toString('utf8')
+  }
   return {
     place,
     ...(isFolder(place) ? { pathOf: (file) => filePath(place, file) } : {}),
-    index: async (signal) => {
-      const chunks: Buffer[] = []
-      let size = 0
-      for await (const chunk of await read(INDEX, signal)) {
-        size += chunk.length
-        if (size > LONGEST_INDEX) throw new UsageError(`the ${INDEX} of ${place} is too long`)
-        chunks.push(chunk)
-      }
-      const index = parseIndex(Buffer.concat(chunks).toString('utf8'), place)
-      if (!index) throw new UsageError(`${place} has no ${INDEX} of a lake`)
-      return index
-    },
+    text,
+    index: async (signal) => parseIndex(await text(INDEX, signal), place),
     fetch: async (file, to, signal) => {
       const hash = createHash('sha256')
       const out = to === null ? undefined : await open(to, 'w', 0o600)
@@ -58,15 +60,15 @@ export function openPlace(place: string, settings?: StoreSettings): LakePlace {
         for await (const chunk of await read(file.path, signal)) {
           signal?.throwIfAborted()
           size += chunk.length
-          if (size > file.bytes) throw new FatalError('it is longer than the index says')
+          if (size > file.bytes) throw new FatalError('it is longer than is listed')
           hash.update(chunk)
           await out?.write(chunk)
         }
       } finally {
         await out?.close()
       }
-      if (size !== file.bytes) throw new FatalError('it is shorter than the index says')
-      if (hash.digest('hex') !== file.sha256) throw new FatalError('its SHA-256 is not that of the index')
+      if (size !== file.bytes) throw new FatalError('it is shorter than is listed')
+      if (hash.digest('hex') !== file.sha256) throw new FatalError('its SHA-256 is not the one that is listed')
     },
   }
 }

@@ -1,6 +1,8 @@
 import { type App, openDatabase } from '../../../app/app.ts'
 import { messageOf } from '../../../base/errors.ts'
 import type { Database } from '../../../db/database.ts'
+import { storeSettings } from '../../../lake/lake-store.ts'
+import { verifyConfiguredLake } from '../../../lake/verify-places.ts'
 import { gauge, type Metric } from '../../../monitoring/metrics-text.ts'
 import { resources } from '../../../resources/index.ts'
 import {
@@ -9,7 +11,7 @@ import {
   recordVerification,
   type Verification,
 } from '../../../sync/verify/verification.ts'
-import { verifyDatabase } from '../../../sync/verify/verify.ts'
+import { type Verified, verifyDatabase } from '../../../sync/verify/verify.ts'
 
 const HOUR = 3_600_000
 
@@ -52,11 +54,27 @@ async function verifyOnce(app: App, shared: Database, signal: AbortSignal): Prom
   const own = shared.kind === 'server' ? await openDatabase(app, ['verify']) : undefined
   const began = clock.now()
   try {
-    const checks = await verifyDatabase(own ?? shared, resources, { signal })
+    const checks = [
+      ...(await verifyDatabase(own ?? shared, resources, { signal })),
+      ...(await verifyLakeOf(app, signal)),
+    ]
     const at = new Date(clock.now())
     return await recordVerification(shared, checks, { at, seconds: Math.round((at.getTime() - began) / 1000) })
   } finally {
     await own?.close()
+  }
+}
+
+/** Of the lake that it exports into: the indexes, and what is in its newest month. A bucket that is away says nothing of the database. */
+async function verifyLakeOf(app: App, signal: AbortSignal): Promise<Verified[]> {
+  const { lake } = app.config
+  try {
+    if (lake === undefined) return []
+    return await verifyConfiguredLake(lake, { settings: storeSettings(app), signal, isBrief: true })
+  } catch (error) {
+    signal.throwIfAborted()
+    app.log.warn({ err: error }, `the lake could not be verified: ${messageOf(error)}`)
+    return []
   }
 }
 

@@ -1,8 +1,7 @@
 import { RetryableError } from '../../../base/errors.ts'
 import type { Database } from '../../../db/database.ts'
-import { lakeState } from '../../../lake/index-file.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
-import { verifyBackup, verifyLake } from '../../../lake/verify-places.ts'
+import { verifyBackup, verifyConfiguredLake, verifyLake } from '../../../lake/verify-places.ts'
 import { resources } from '../../../resources/index.ts'
 import { repairable, repairDatabase } from '../../../sync/verify/repair.ts'
 import { type Verified, verifyDatabase } from '../../../sync/verify/verify.ts'
@@ -63,11 +62,10 @@ export async function verifyCommand(context: Context, flags: VerifyFlags): Promi
 /** What lies beside the database: the lake that is named or configured, and a backup. Of a lake that is only configured there may be none yet. */
 async function verifyPlaces({ app, signal }: Context, { lake, backup }: VerifyFlags): Promise<Verified[]> {
   const options = { settings: storeSettings(app), signal }
-  const place = lake ?? app.config.lake
-  const isThere =
-    place !== undefined && (lake !== undefined || (await lakeState(place, options.settings).catch(() => true)))
+  const { lake: configured } = app.config
   return [
-    ...(place !== undefined && isThere ? await verifyLake(place, options) : []),
+    ...(lake === undefined ? [] : await verifyLake(lake, options)),
+    ...(lake !== undefined || configured === undefined ? [] : await verifyConfiguredLake(configured, options)),
     ...(backup === undefined ? [] : await verifyBackup(backup, options)),
   ]
 }
