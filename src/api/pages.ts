@@ -1,4 +1,5 @@
-import { BadRequest } from './errors.ts'
+import { messageOf } from '../base/errors.ts'
+import { BadRequest, Unavailable } from './errors.ts'
 import { type Dates, joinDates } from './http/response-headers.ts'
 import type { Controller, Listing } from './read-listing.ts'
 import type { ApiResponse } from './response.ts'
@@ -26,7 +27,7 @@ export interface Walk extends Dates {
   readonly restarts: number
   /** When the last of the pages expires; ms since the epoch, or null when unknown. */
   readonly expiresAt: number | null
-  /** Why it does not show everything, whatever it counts: a listing that moves all the time, or that has no end. Absent: it stood still. */
+  /** Why it does not show everything, whatever it counts: a listing that moves all the time, that has no end, or with a page that fails. */
   readonly unsteady?: string
   /** Body bytes as they travelled, abandoned attempts included. */
   readonly bytes: number
@@ -65,35 +66,48 @@ export class WalkMoved extends Error {
  * Follows the controller from the first page to the last. The first request has no number, because some servers
  * count from 0 and some from 1; the others follow `next`. A 400 means the end was passed.
  * @param mayMove whether it goes on where the count moves between two pages, as far as the first page counts
+ * @param onFailed gets a page after the first that fails, whose number is left out then; absent: the walk fails with it
  */
 export async function* walkPages<Page extends ApiResponse<Listing>>(
   fetchPage: (page: number | undefined) => Promise<Page>,
-  mayMove = false,
+  {
+    mayMove = false,
+    onFailed,
+  }: { readonly mayMove?: boolean; readonly onFailed?: (page: number, error: Unavailable) => void } = {},
 ): AsyncGenerator<Page, void, void> {
   let response = await fetchPage(undefined)
   const first = response.body.controller
   let place = first
   yield response
+  let failed = 0
   for (let fetched = 1; place !== null && place.next !== null; fetched++) {
+    const number: number = place.next + failed
     const pages = first?.pages ?? place.pages
     if (pages !== null && fetched > pages) throw new WalkMoved('more pages than the server counted')
     try {
-      response = await fetchPage(place.next)
+      response = await fetchPage(number)
     } catch (error) {
       if (error instanceof BadRequest) return
-      throw error
+      if (!(onFailed && error instanceof Unavailable)) throw error
+      onFailed(number, error)
+      if (++failed === mostFailed) return
+      continue
     }
+    failed = 0
     const now = response.body.controller
     if (now === null) throw new WalkMoved('a page came without its controller', response)
     if (!mayMove && hasMoved(place, now)) throw new WalkMoved(countMoved, response)
     const before = place.current ?? place.next - 1
-    if ((now.current ?? place.next) <= before) throw new WalkMoved(`page did not advance past ${before}`, response)
-    if (now.next !== null && now.next <= place.next)
-      throw new WalkMoved(`next page did not advance past ${place.next}`, response)
+    if ((now.current ?? number) <= before) throw new WalkMoved(`page did not advance past ${before}`, response)
+    if (now.next !== null && now.next <= number)
+      throw new WalkMoved(`next page did not advance past ${number}`, response)
     place = now
     yield response
   }
 }
+
+/** Pages in a row that fail before a walk ends there: the service is down. */
+const mostFailed = 2
 
 const countMoved = 'count or pages moved'
 
@@ -128,8 +142,10 @@ export async function walkAll<Value>(options: WalkOptions<Value>): Promise<Reada
     try {
       const seen = new Set<string>()
       let withoutNew = 0
+      const failures: string[] = []
+      const onFailed = (page: number, error: Unavailable) => failures.push(`page ${page} failed: ${messageOf(error)}`)
       signal?.throwIfAborted()
-      for await (const page of walkPages(fetchPage, isLast)) {
+      for await (const page of walkPages(fetchPage, { mayMove: isLast, onFailed })) {
         count(page)
         pages.push(page)
         for (const record of page.body.records) records.push(record)
@@ -142,6 +158,7 @@ export async function walkAll<Value>(options: WalkOptions<Value>): Promise<Reada
           return taken(`${withoutNew} pages in a row brought no new record, and the listing goes on`)
         if (isEndless) break
       }
+      if (failures.length > 0) return taken(`${failures.slice(0, 3).join('; ')}${failures.length > 3 ? ' ...' : ''}`)
       const controllers = pages.flatMap(({ body }) => body.controller ?? [])
       if (controllers.some((one, nth) => hasMoved(controllers[nth - 1] ?? one, one)))
         return taken(movedTooOften(countMoved, restarts))

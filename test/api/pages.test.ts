@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { BadRequest } from '../../src/api/errors.ts'
+import { BadRequest, Unavailable } from '../../src/api/errors.ts'
 import { walkAll } from '../../src/api/pages.ts'
 import { type Listing, readListing } from '../../src/api/read-listing.ts'
 import type { ApiResponse } from '../../src/api/response.ts'
@@ -208,6 +208,37 @@ describe('a walk', () => {
   test('counts a record without a readable key as one', async () => {
     const { fetchPage } = library({ records: ['a', { odd: 1 }, { odd: 2 }] }, 1)
     expect(await walkAll({ fetchPage, ...reader })).toMatchObject({ complete: true, count: 3 })
+  })
+
+  test.each([
+    [[3], 'abcdghij', [undefined, 2, 3, 4, 5]],
+    [[5], 'abcdefgh', [undefined, 2, 3, 4, 5, 6]],
+    [[2, 4], 'abefij', [undefined, 2, 3, 4, 5]],
+    [[2, 3, 4, 5], 'ab', [undefined, 2, 3]],
+  ])(
+    'keeps the other pages where pages %j always fail, names those, and is not complete',
+    async (failing, kept, of) => {
+      const { fetchPage, asked } = library({ records: [...'abcdefghij'] }, 1)
+      const failingPage = async (page: number | undefined) => {
+        const found = await fetchPage(page)
+        if (failing.includes(page ?? 1)) throw new Unavailable('/item/search responded with 500')
+        return found
+      }
+      const walk = await walkAll({ fetchPage: failingPage, ...reader })
+      expect(asked).toEqual(of)
+      expect(walk).toMatchObject({ complete: false, records: [...kept], restarts: 0 })
+      for (const page of failing.slice(0, 2))
+        expect(walk.unsteady).toContain(`page ${page} failed: /item/search responded with 500`)
+    },
+  )
+
+  test('fails with the first page, and with a page that is refused for another reason', async () => {
+    const down = async () => Promise.reject(new Unavailable('down'))
+    await expect(walkAll({ fetchPage: down, ...reader })).rejects.toThrow('down')
+    const { fetchPage } = library({ records: ['a', 'b', 'c'] }, 1)
+    const aborted = async (page: number | undefined) =>
+      page === undefined ? fetchPage(page) : Promise.reject(new RetryableError('the budget is spent'))
+    await expect(walkAll({ fetchPage: aborted, ...reader })).rejects.toThrow('the budget is spent')
   })
 
   test('ends at a 400 past the last page, and is complete if the keys say so', async () => {
