@@ -99,6 +99,7 @@ function parseValues(now: Version, before: Version): unknown {
         if (typeof name !== 'string' || name === '__proto__' || bytes[at] !== colon) return undefined
         at = afterSpace(bytes, at + 1)
       }
+      if (Object.hasOwn(object, String(name))) return undefined
       const same = find(at)
       const end = same === undefined ? endOfValue(bytes, at) : at + lengthOf(before, same)
       const value = same === undefined ? parsedValue(bytes, at, end) : before.values[same]

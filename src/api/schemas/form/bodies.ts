@@ -1,4 +1,4 @@
-import { withoutMark } from '../../../base/text/decode.ts'
+import { parseJsonText, withoutMark } from '../../../base/text/decode.ts'
 import { readListing } from '../../read-listing.ts'
 import { fieldsOf } from './unknown.ts'
 
@@ -16,7 +16,7 @@ export function recordsOf(body: unknown, nameField: string | null): unknown[] {
 /** What a text says as JSON; undefined when it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(withoutMark(text))
+    return parseJsonText(withoutMark(text))
   } catch {
     return undefined
   }
