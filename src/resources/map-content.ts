@@ -142,12 +142,14 @@ function normalizeContent({ level, body }: Leveled, hasPlace: boolean): Entity {
   const root = { internalName, level, name, kind }
   const parts = { rewards: (rewards ?? []).map(rewardRow) }
   const document = { ...parsed, ...(rewards ? { rewards } : {}) } as Json
+  const formerly = rewards ? {} : { formerly: { ...parsed, rewards: [] } as Json }
   const key = `${internalName}/${level}`
-  if (!hasPlace) return { key, document, root, parts }
+  if (!hasPlace) return { key, document, ...formerly, root, parts }
   const place = { lore, difficulty, recommendedLevel, length, x: location?.x, y: location?.y, z: location?.z }
   return {
     key,
     document,
+    ...formerly,
     root: { ...root, ...place },
     parts: { ...parts, requirements: requirementRows(requirements) },
   }

@@ -13,6 +13,7 @@ import { quests } from '../../src/resources/quests/index.ts'
 import { raids } from '../../src/resources/raids/index.ts'
 import { videos } from '../../src/resources/videos/index.ts'
 import { worldEvents } from '../../src/resources/world-events/index.ts'
+import { canonicalJson, sha256 } from '../../src/sync/normalize/hash.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { documentedExample, hasRecordings, recordedFolder } from '../support/recorded.ts'
 import { instantOf, worldOf } from '../support/world.ts'
@@ -165,6 +166,24 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
     await world.sync(lootPools, [other], '02 13:00')
     expect(await world.rows('select * from sync.claim')).toEqual([])
   })
+
+  test.each([
+    [lootPools, 'loot_pool', 'CAMP'],
+    [camps, 'camp', 'CAMP'],
+    [raids, 'raid', 'RAID'],
+  ] as const)(
+    '$name: a record without rewards is the same as an earlier version of the program stored it',
+    async (resource, table, type) => {
+      const without = { name: 'The Vault', internalName: 'vault', type }
+      await world.sync(resource, [without], '10:00')
+      const stored = canonicalJson({ ...without, rewards: [] })
+      await world.db.query(`update game.${table} set document = $1::jsonb, hash = $2`, [stored, sha256(stored)])
+      await world.db.query('update sync.run set reload = true')
+      expect(await world.sync(resource, [without], '11:00')).toMatchObject({ status: 'unchanged', changed: 0 })
+      expect(await world.versions(table, 'internal_name')).toEqual([['vault', '10:00', 'infinity']])
+      expect(await world.rows(`select document ? 'rewards' from game.${table}`)).toEqual([[false]])
+    },
+  )
 
   test('takes no pool away for an empty response, nor for one that lacks it once', async () => {
     await world.sync(lootPools, [pool([reward]), other], '10:00')

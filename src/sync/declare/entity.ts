@@ -16,6 +16,8 @@ export interface Entity {
   readonly key: string
   /** The record in the API's own shape without its volatile parts: what is fingerprinted, compared and given back by `*_at`. */
   readonly document: Json
+  /** The document as earlier versions of the program wrote it, where that is another: a version that has it is the same. */
+  readonly formerly?: Json
   readonly root: Row
   /** Child rows by the name of their table in `parts`. */
   readonly parts: Readonly<Record<string, readonly Row[]>>

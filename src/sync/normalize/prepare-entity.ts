@@ -22,7 +22,7 @@ export interface Prepared extends Pick<Entity, 'key' | 'root' | 'parts'> {
   readonly facts: Entity['facts']
   /** Content hash of the document: another one means another version. */
   readonly hash: Buffer
-  /** The hash with instants as they were sent, where that is another one: versions of earlier programs have it. */
+  /** The hash with instants as they were sent, or of `formerly`, where that is another one: versions of earlier programs have it. */
   readonly hashAsSent: Buffer | undefined
   readonly documentText: string
   /** Content hash of the whole record, with what hangs on it: the same of all records means the same response. */
@@ -312,12 +312,12 @@ function asSent(documentText: string, respelled: Respelled): string {
 }
 
 function fingerprinted(
-  { root, parts, since, facts, incomplete, extra = noExtra }: WithExtra,
+  { root, parts, since, facts, incomplete, formerly, extra = noExtra }: WithExtra,
   { key, documentText }: Texts,
   { samples, related: relatedEntities = noRelated, odd = [], respelled }: Beside,
 ): Prepared {
   const hash = sha256(documentText)
-  const sentText = asSent(documentText, respelled)
+  const sentText = formerly === undefined ? asSent(documentText, respelled) : canonicalJson(formerly)
   const hashAsSent = sentText === documentText ? undefined : sha256(sentText)
   const related = relatedEntities === noRelated ? [] : Object.values(relatedEntities).flat()
   const hashes = related.map((other) => other.hash.toString('base64') + other.key).sort()
