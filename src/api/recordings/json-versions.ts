@@ -1,4 +1,4 @@
-import { parseJsonBytes } from '../../base/text/decode.ts'
+import { parseJsonBytes, parseJsonText } from '../../base/text/decode.ts'
 
 /** The values of the first level of a version, in their order, and where they are in its bytes. */
 interface Version {
@@ -162,7 +162,7 @@ function isSame(before: Version, number: number, bytes: Buffer, at: number): boo
 }
 
 function parsedValue(bytes: Buffer, start: number, end: number): unknown {
-  return JSON.parse(bytes.toString('utf8', start, end))
+  return parseJsonText(bytes.toString('utf8', start, end))
 }
 
 function afterSpace(bytes: Buffer, from: number): number {
