@@ -1,5 +1,5 @@
 // Makes the documentation into a site, run by `npm run site`: the pages of the repository with search by VitePress, which stands
-// in site/ with its own lock file so that nobody who installs wynnsync installs it, and beside them, in demo/, the pages that
+// in site/ with its own lock file so that who installs wynnsync does not install it, and beside them, in demo/, the pages that
 // `wynnsync demo` and `wynnsync serve --export` make. The folder site/dist is for any web server; SITE_BASE is the path it has there.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
