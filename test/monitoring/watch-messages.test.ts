@@ -47,7 +47,8 @@ test('a file that cannot be used names each place, what it must be and what it i
 test('a message to Discord stays within the limits of its embeds, whatever the watch and the things are called', () => {
   const occurrence = (nth: number, text: string, path: string): Occurrence => {
     const event = watchEvents[nth % watchEvents.length] ?? 'news'
-    return { event, number: nth, writtenAt: new Date(0), at: new Date(0), text, path }
+    const detail = { guildName: text, total: text, map: path }
+    return { event, number: nth, writtenAt: new Date(0), at: new Date(0), text, path, detail }
   }
   const longs = ['\u202e', '\u{1f600}', '_', 'x'].map((letter) => letter.repeat(1000))
   const sites = [undefined, 'https://example.org', `https://example.org/${'x'.repeat(3000)}`]
@@ -61,6 +62,7 @@ test('a message to Discord stays within the limits of its embeds, whatever the w
         expect(embed.title.length).toBeLessThanOrEqual(256)
         expect(embed.description.length).toBeLessThanOrEqual(4096)
         expect(embed.description).toMatch(/\n|^\[?a/)
+        expect(JSON.stringify(embed).length).toBeLessThanOrEqual(2048 * 2 + 6000)
         expect(embed.url?.length ?? 0).toBeLessThanOrEqual(2048)
         // No half of a character, which Discord refuses.
         expect(body).not.toMatch(/\\ud[89ab]/)

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { guildColour } from '../../src/analytics/report/drawing/colours.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { readDeliveries } from '../../src/monitoring/watches/delivery-state.ts'
@@ -280,8 +281,11 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
       allowed_mentions: { parse: [] },
       embeds: [
         {
-          title: 'discord: captured',
-          description: `[\\<!channel\\> \\@everyone \\[x\\]\\(https\\://evil.example\\) \\\\u202e$\\(touch x\\) \\\`y\\\` took Oak from Guild](http://localhost:8080/territories/Oak)`,
+          title: `\\<!channel\\> \\@everyone \\[x\\]\\(https\\://evil.example\\) \\\\u202e$\\(touch x\\) \\\`y\\\` took Oak from Guild`,
+          description: `\\<!channel\\> \\@everyone \\[x\\]\\(https\\://evil.example\\) \\\\u202e$\\(touch x\\) \\\`y\\\` holds 1 now, Guild 0\n[on the map](http://localhost:8080/map?at=2026-06-01T10%3A30%3A00.000Z) <t:1780309800:R>`,
+          color: Number.parseInt(guildColour(hostile).slice(1), 16),
+          thumbnail: { url: 'http://localhost:8080/og/territories/Oak.png' },
+          footer: { text: 'discord' },
           url: 'http://localhost:8080/territories/Oak',
         },
       ],
@@ -290,6 +294,7 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
       'slack: captured\n<http://localhost:8080/territories/Oak|&lt;!channel&gt; @everyone [x](https://evil.example) \\u202e$(touch x) `y` took Oak from Guild>',
     )
     const got = JSON.parse(readFileSync(join(folder, 'got'), 'utf8'))
+    expect(got.events[0]).not.toHaveProperty('detail')
     expect(got.events[0].text).toBe(`${hostile} took Oak from Guild`)
   })
 

@@ -11,6 +11,15 @@ export interface Occurrence extends Pending {
   readonly text: string
   /** Path of the page about it, or another site's address. */
   readonly path: string
+  /** What else a chat shows of it. */
+  readonly detail?: {
+    /** The guild whose colour the message has. */
+    readonly guildName?: unknown
+    /** A sentence: how much each of the guilds has since. */
+    readonly total?: string
+    /** Path of the map as of then. */
+    readonly map?: string
+  }
   readonly guild?: string | null
   readonly territory?: string
   readonly player?: string | null
@@ -58,18 +67,31 @@ const shows = (rule: string, player: string) => `not exists (
 
 const page = (kind: string, name: unknown) => `/${kind}/${encodeURIComponent(String(name))}`
 
+/** How many territories a guild held as of a response. */
+const held = (guild: string) => `(select count(*)::int from game.territory_hold hold where hold.guild_uuid = ${guild}
+          and hold.valid_from <= changed.observed and hold.valid_until > changed.observed)`
+
 /** Captures are looked up by their time, which an index has: a response shows them soon. */
 const captures = `${changed}
 select changed.number, changed."writtenAt", capture.captured_at as at, capture.territory, capture.is_recapture as again,
        capture.from_guild_uuid::text as "fromUuid", capture.from_guild_name as "from",
-       capture.to_guild_uuid::text as "toUuid", capture.to_guild_name as "to"
+       capture.to_guild_uuid::text as "toUuid", capture.to_guild_name as "to",
+       ${held('capture.from_guild_uuid')} as "fromHas", ${held('capture.to_guild_uuid')} as "toHas"
   from changed join analytics.territory_capture capture on capture.observed_at = changed.observed
    and capture.captured_at > changed.observed - interval '7 days'
  where changed.resource = 'territories'`
 
-function capturedOf({ territory, again, from, fromUuid, to, toUuid }: EventRow) {
+/** Of a capture: how much both guilds hold since, and the map of then. */
+function afterCapture({ at, from, fromUuid, fromHas, to, toUuid, toHas }: EventRow) {
+  const loser = fromUuid === null || fromUuid === toUuid ? '' : `, ${from ?? fromUuid} ${fromHas}`
+  return { total: `${to ?? toUuid} holds ${toHas} now${loser}`, map: `/map?at=${encodeURIComponent(at.toISOString())}` }
+}
+
+function capturedOf(row: EventRow) {
+  const { territory, again, from, fromUuid, to, toUuid } = row
   const by = to ?? toUuid
   return {
+    detail: { guildName: to, ...afterCapture(row) },
     text: again ? `${by} took ${territory} again` : `${by} took ${territory} from ${from ?? fromUuid ?? 'no owner'}`,
     path: page('territories', territory),
     territory: String(territory),
@@ -77,8 +99,10 @@ function capturedOf({ territory, again, from, fromUuid, to, toUuid }: EventRow) 
   }
 }
 
-function lostOf({ territory, from, to, fromUuid, toUuid }: EventRow) {
+function lostOf(row: EventRow) {
+  const { territory, from, to, fromUuid, toUuid } = row
   return {
+    detail: { guildName: from, ...afterCapture(row) },
     text: `${from ?? fromUuid} lost ${territory} to ${to ?? toUuid}`,
     path: page('territories', territory),
     territory: String(territory),
@@ -113,6 +137,7 @@ function moveOf({ at, notBefore, event, guild, name, player, username, from, to 
     // Joining has the API's own time.
     text: `${username ?? player} ${what} ${name ?? 'the guild'}${event === 'joined' ? '' : sometimeAfter(notBefore as Date | null, at)}`,
     path: page('guilds', guild),
+    detail: { guildName: name },
     guild: String(guild),
     player: String(player),
   }

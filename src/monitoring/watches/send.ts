@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
+import { guildColour } from '../../analytics/report/drawing/colours.ts'
 import { type Clock, followSignal } from '../../base/clock.ts'
 import { environmentOfOthers } from '../../base/config.ts'
 import type { Http } from '../../base/http.ts'
@@ -80,7 +81,7 @@ function messageJson({ id, watch, occurrences, site }: Message) {
     watch,
     title: titleOf(watch, occurrences),
     count: occurrences.length,
-    events: occurrences.map(({ writtenAt, path, number, ...rest }) => {
+    events: occurrences.map(({ writtenAt, path, number, detail, ...rest }) => {
       const url = urlOf(path, site)
       return { ...rest, change: number, ...(url === undefined ? {} : { url }) }
     }),
@@ -99,20 +100,55 @@ export function bodyOf(type: Exclude<Target['type'], 'command'>, message: Messag
     })
     return JSON.stringify({ text: `${slackText(title)}\n${shown}`, unfurl_links: false })
   }
-  const description = linesOf(occurrences, ({ path, text }) => {
-    const url = urlOf(path, site)
-    const line = discordLine(shortened(text))
-    return url === undefined ? line : `[${line}](${url.replaceAll('(', '%28').replaceAll(')', '%29')})`
-  })
+  return JSON.stringify({ embeds: [embedOf(message)], allowed_mentions: noMentions })
+}
+
+/**
+ * A message as an embed of Discord: of one occurrence its own title, with what is so since then; of several, a line each. The colour is
+ * that of the guild, where all are about one.
+ */
+function embedOf({ watch, occurrences, site }: Message) {
   const [first] = occurrences
-  const url = occurrences.length === 1 && first ? urlOf(first.path, site) : site
-  const embed = {
-    title,
-    description,
+  const only = occurrences.length === 1 ? first : undefined
+  const url = only ? urlOf(only.path, site) : site
+  const names = new Set(occurrences.map(({ detail }) => detail?.guildName))
+  const [guild] = names
+  const picture = names.size === 1 && first ? pictureOf(first.path, site) : undefined
+  return {
+    title: only ? shortened(discordLine(shortened(only.text)), longestTitle) : titleOf(watch, occurrences),
+    description: only ? aboutOne(only, site) : linesOf(occurrences, (one) => discordItem(one, site)),
     ...(url && url.length <= longestUrl ? { url } : {}),
+    ...(names.size === 1 && typeof guild === 'string'
+      ? { color: Number.parseInt(guildColour(guild).slice(1), 16) }
+      : {}),
+    ...(picture === undefined ? {} : { thumbnail: { url: picture } }),
+    footer: { text: watch },
     timestamp: occurrences.at(-1)?.at.toISOString(),
   }
-  return JSON.stringify({ embeds: [embed], allowed_mentions: noMentions })
+}
+
+/** What is so since an occurrence, and how long ago it was, which Discord counts. */
+function aboutOne({ at, detail }: Occurrence, site: string | undefined): string {
+  const map = detail?.map === undefined ? undefined : urlOf(detail.map, site)
+  const total = detail?.total === undefined ? [] : [discordLine(shortened(detail.total))]
+  return [...total, map === undefined ? ago(at) : `[on the map](${linkable(map)}) ${ago(at)}`].join('\n')
+}
+
+function discordItem({ at, path, text }: Occurrence, site: string | undefined): string {
+  const url = urlOf(path, site)
+  const line = discordLine(shortened(text))
+  return `${url === undefined ? line : `[${line}](${linkable(url)})`} ${ago(at)}`
+}
+
+/** @see https://discord.com/developers/docs/reference#message-formatting */
+const ago = (at: Date) => `<t:${Math.floor(at.getTime() / 1000)}:R>`
+
+/** An address between the brackets of a link. */
+const linkable = (url: string) => url.replaceAll('(', '%28').replaceAll(')', '%29')
+
+/** The picture of the page of a guild or a territory; pages of players have none. */
+function pictureOf(path: string, site: string | undefined): string | undefined {
+  return /^\/(guilds|territories)\//.test(path) ? urlOf(`/og${path}.png`, site) : undefined
 }
 
 /** The headers that identify and sign a message, as Standard Webhooks name them. @param now ms since the epoch */
