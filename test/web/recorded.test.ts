@@ -51,7 +51,7 @@ describe('what is recorded of the world', () => {
     const falling = (await cellsOf('/nodes?sort=-level', 2)).map(Number)
     expect([falling[0], falling.at(-1)]).toEqual([99, 50])
     expect((await pageOf('/nodes?q=gold')).querySelector('h1')?.textContent).toBe('0 gathering nodes like gold')
-    for (const odd of ['sort=none', 'sort=%22;drop', 'page=-1', 'page=x', 'page=999999', 'q=%25'])
+    for (const odd of ['sort=none', 'sort=%22;drop', 'page=-1', 'page=1.5', 'page=x', 'page=999999', 'q=%25'])
       await pageOf(`/nodes?${odd}`)
   })
 

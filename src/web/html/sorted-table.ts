@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { Cell, Markup, Table } from '../../analytics/report/drawing/html-table.ts'
+import { number } from '../../analytics/report/words.ts'
 
 /** A column by whose values the rows can be sorted. */
 export interface Column<Row> {
@@ -62,5 +63,28 @@ export function sortedTable<Row>(
   return {
     columns: columns.map((column) => sortLink(column, sortedBy, address)),
     rows: sorted.map((row) => columns.map(({ value, cell }) => (cell ? cell(row) : value(row)))),
+  }
+}
+
+/** Rows of a list on one page. */
+export const PER_PAGE = 200
+
+/** The page of a list that `?page=` names, which is the first without it. */
+export function pageOf(path: string, query: URLSearchParams) {
+  const page = Math.max(1, Math.min(1000, Math.floor(Number(query.get('page'))) || 1))
+  const offset = (page - 1) * PER_PAGE
+  const to = (place: number, said: string) => {
+    const others = [...query].filter(([name]) => name !== 'page')
+    return html`<a href="${path}?${new URLSearchParams([...others, ['page', String(place)]])}">${said}</a> `
+  }
+  return {
+    /** Rows of the pages before it. */
+    offset,
+    /** Which rows are shown, such as `201 to 400 of 1,024`; undefined where all are. */
+    range: (shown: number, total: number) =>
+      total > PER_PAGE ? `${number(offset + 1)} to ${number(offset + shown)} of ${number(total)}` : undefined,
+    /** Links to the pages before and after it. */
+    links: (total: number): Markup =>
+      html`<p class="at">${page > 1 ? to(page - 1, 'Before') : ''}${total > offset + PER_PAGE ? to(page + 1, 'Next') : ''}</p>`,
   }
 }

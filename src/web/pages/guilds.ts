@@ -4,12 +4,12 @@ import { listFigure, missing } from '../../analytics/report/drawing/figure.ts'
 import type { Frame } from '../../analytics/report/drawing/frame.ts'
 import type { Cell } from '../../analytics/report/drawing/html-table.ts'
 import { observedOf } from '../../analytics/report/period.ts'
-import { compact, count, number } from '../../analytics/report/words.ts'
+import { compact, count } from '../../analytics/report/words.ts'
 import { nearest } from '../../base/text/nearest.ts'
 import { guildLink, searchForm } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
-import { sortLink } from '../html/sorted-table.ts'
+import { PER_PAGE, pageOf, sortLink } from '../html/sorted-table.ts'
 import { Problem } from '../http/problems.ts'
 
 interface Guild {
@@ -25,8 +25,6 @@ interface Guild {
 
 const columns = `guild_uuid::text as uuid, name, prefix, level, members, online, territories, wars,
   xp_percent::double precision as xp, observed_at as observed`
-const most = 200
-
 /** Every guild that is listed or holds a territory, with what the map says it holds now; NULL where the map was never seen. */
 const listed = `
   select coalesce(guild.guild_uuid, held.guild_uuid)::text as uuid, coalesce(guild.name, held.name) as name,
@@ -74,18 +72,15 @@ export async function guildsPage(visit: Visit): Promise<Page> {
   const isOther = sort.startsWith('-')
   const by = headings.find(([key]) => key === sort.replace(/^-/, ''))?.[0] ?? 'territories'
   const isFalling = (by !== 'name' && by !== 'prefix') !== isOther
-  const page = Math.max(1, Math.min(1000, Math.floor(Number(query.get('page'))) || 1))
-  const found = await guildsBy(visit, frame, { text, by, isFalling, page })
+  const page = pageOf('/guilds', query)
+  const found = await guildsBy(visit, frame, { text, by, isFalling, offset: page.offset })
   const total = found[0]?.total ?? 0
-  const first = (page - 1) * most
-  const to = (place: number, said: string) =>
-    html`<a href="/guilds?${new URLSearchParams([...[...query].filter(([name]) => name !== 'page'), ['page', String(place)]])}">${said}</a> `
   const amount = count(total, 'guild')
   return {
     path: text === '' ? '/guilds' : `/guilds?q=${encodeURIComponent(text)}`,
     title: `${amount}${text === '' ? '' : ` like ${text}`}`,
     lead: 'Guilds by name or prefix, those that hold most territories now first. Won and lost are territories of the period, all else is as last seen.',
-    control: html`${control}${searchForm('/guilds', [['q', 'Name or prefix']], query)}<p class="at">${page > 1 ? to(page - 1, 'Before') : ''}${total > page * most ? to(page + 1, 'Next') : ''}</p>`,
+    control: html`${control}${searchForm('/guilds', [['q', 'Name or prefix']], query)}${page.links(total)}`,
     chapters: [
       chapterOf(
         'guilds',
@@ -96,16 +91,12 @@ export async function guildsPage(visit: Visit): Promise<Page> {
               text === '' ? 'No guild is known yet' : amount,
               'wynnsync sync guild-list guilds territories',
             )
-          : listFigure(
-              'list',
-              total > most ? `${number(first + 1)} to ${number(first + found.length)} of ${number(total)}` : amount,
-              {
-                columns: headings.map(([key, heading]) =>
-                  sortLink({ key, heading }, { by, isOther, isFalling }, { path: '/guilds', query, anchor: 'list' }),
-                ),
-                rows: found.map((guild) => headings.map(([, , cell]) => cell(guild))),
-              },
-            ),
+          : listFigure('list', page.range(found.length, total) ?? amount, {
+              columns: headings.map(([key, heading]) =>
+                sortLink({ key, heading }, { by, isOther, isFalling }, { path: '/guilds', query, anchor: 'list' }),
+              ),
+              rows: found.map((guild) => headings.map(([, , cell]) => cell(guild))),
+            }),
       ),
     ],
   }
@@ -115,13 +106,13 @@ interface Wanted {
   readonly text: string
   readonly by: string
   readonly isFalling: boolean
-  readonly page: number
+  readonly offset: number
 }
 
 async function guildsBy(
   { sql }: Visit,
   { from, to }: Frame,
-  { text, by, isFalling, page }: Wanted,
+  { text, by, isFalling, offset }: Wanted,
 ): Promise<Standing[]> {
   const isText = by === 'name' || by === 'prefix'
   // Only the ratings that are shown are read, unless all are compared.
@@ -144,7 +135,7 @@ async function guildsBy(
      select shown.*${isRated ? '' : ', season.rating'} from shown ${isRated ? '' : ratingOf('shown.uuid')}
       order by ($1 <> '' and lower(shown.prefix collate "C") = lower($1 collate "C")) is true desc, shown.${by}${isText ? ' collate "C"' : ''} ${isFalling ? 'desc' : 'asc'} nulls last,
                shown.territories desc nulls last, shown.level desc nulls last, shown.name collate "C"`,
-    [text, most, (page - 1) * most, from, to, isWatched],
+    [text, PER_PAGE, offset, from, to, isWatched],
   )
 }
 

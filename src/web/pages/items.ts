@@ -1,10 +1,10 @@
 import { html } from 'hono/html'
 import { listFigure } from '../../analytics/report/drawing/figure.ts'
 import type { Cell } from '../../analytics/report/drawing/html-table.ts'
-import { apiWords, count, levelText, number } from '../../analytics/report/words.ts'
+import { apiWords, count, levelText } from '../../analytics/report/words.ts'
 import { link, searchForm } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
-import { sortLink } from '../html/sorted-table.ts'
+import { PER_PAGE, pageOf, sortLink } from '../html/sorted-table.ts'
 
 interface Item {
   readonly id: string
@@ -16,7 +16,6 @@ interface Item {
 }
 
 const columns = `internal_name as id, coalesce(display_name, internal_name) as name, type, sub_type as kind, tier, level`
-const most = 200
 
 /** What the list is narrowed by, with its name for readers. */
 const filters = [
@@ -53,7 +52,7 @@ export async function itemsPage({ sql, query }: Visit): Promise<Page> {
   const by = headings.find(([name]) => name === sort.replace(/^-/, ''))?.[0] ?? 'name'
   const isNumber = by === 'value' || by === 'level'
   const isFalling = isNumber !== isOther
-  const page = Math.max(1, Math.min(1000, Math.floor(Number(query.get('page'))) || 1))
+  const page = pageOf('/items', query)
   const found = await sql.query<
     Item & { readonly class: string | null; readonly value: number | null; readonly total: number }
   >(
@@ -69,50 +68,41 @@ export async function itemsPage({ sql, query }: Visit): Promise<Page> {
                and ($4 = '' or lower(class_requirement collate "C") = lower($4 collate "C"))
                and ($5::int is null or level >= $5) and ($6::int is null or level <= $6)
                and ($7 = '' or roll.value is not null)) listed
-      order by listed.${by}${isNumber ? '' : ' collate "C"'} ${isFalling ? 'desc' : 'asc'} nulls last, listed.name collate "C", listed.id collate "C" limit ${most} offset $8`,
-    [text, type, tier, wanted, level(least), level(highest), stat, (page - 1) * most],
+      order by listed.${by}${isNumber ? '' : ' collate "C"'} ${isFalling ? 'desc' : 'asc'} nulls last, listed.name collate "C", listed.id collate "C" limit ${PER_PAGE} offset $8`,
+    [text, type, tier, wanted, level(least), level(highest), stat, page.offset],
   )
   const total = found[0]?.total ?? 0
   const given = new URLSearchParams([...query].filter(([name]) => name !== 'sort' && name !== 'page'))
-  const to = (place: number, said: string) =>
-    html`<a href="/items?${new URLSearchParams([...[...query].filter(([name]) => name !== 'page'), ['page', String(place)]])}">${said}</a> `
   const shown = headings.filter(([name]) => name !== 'value' || stat !== '')
-  const first = (page - 1) * most
   return {
     path: given.size > 0 ? `/items?${given}` : '/items',
     title: `${count(total, 'item')}${text === '' ? '' : ` like ${text}`}`,
     lead: 'Items by name, type (weapon, bow, helmet, ingredient), tier, class, level and identification (walk speed).',
-    control: html`${searchForm('/items', filters, query)}<p class="at">${page > 1 ? to(page - 1, 'Before') : ''}${total > page * most ? to(page + 1, 'Next') : ''}</p>`,
+    control: html`${searchForm('/items', filters, query)}${page.links(total)}`,
     chapters: [
       chapterOf(
         'items',
         'Items',
-        listFigure(
-          'list',
-          total > most
-            ? `${number(first + 1)} to ${number(first + found.length)} of ${number(total)}`
-            : count(total, 'item'),
-          {
-            columns: shown.map(([key, heading]) =>
-              sortLink(
-                { key, heading: key === 'value' ? apiWords(stat) : heading },
-                { by, isOther, isFalling },
-                { path: '/items', query, anchor: 'list' },
-              ),
+        listFigure('list', page.range(found.length, total) ?? count(total, 'item'), {
+          columns: shown.map(([key, heading]) =>
+            sortLink(
+              { key, heading: key === 'value' ? apiWords(stat) : heading },
+              { by, isOther, isFalling },
+              { path: '/items', query, anchor: 'list' },
             ),
-            rows: found.map((item): Cell[] => [
-              ...[
-                link('items', item.id, item.name),
-                wordsOf(item.type),
-                wordsOf(item.kind),
-                wordsOf(item.tier),
-                item.level ?? '',
-                item.class ?? '',
-              ],
-              ...(stat === '' ? [] : [item.value]),
-            ]),
-          },
-        ),
+          ),
+          rows: found.map((item): Cell[] => [
+            ...[
+              link('items', item.id, item.name),
+              wordsOf(item.type),
+              wordsOf(item.kind),
+              wordsOf(item.tier),
+              item.level ?? '',
+              item.class ?? '',
+            ],
+            ...(stat === '' ? [] : [item.value]),
+          ]),
+        }),
       ),
     ],
   }

@@ -1,10 +1,10 @@
 import { html } from 'hono/html'
 import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
 import type { Cell } from '../../analytics/report/drawing/html-table.ts'
-import { apiWords, count, levelText, number } from '../../analytics/report/words.ts'
+import { apiWords, count, levelText } from '../../analytics/report/words.ts'
 import { link, searchForm } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
-import { sortLink } from '../html/sorted-table.ts'
+import { PER_PAGE, pageOf, sortLink } from '../html/sorted-table.ts'
 
 interface Column {
   /** Of the statement. */
@@ -174,8 +174,6 @@ export const listedKinds: readonly Listed[] = [
   },
 ]
 
-const PER_PAGE = 200
-
 /** The page of one kind: found by name, sorted by a heading, so many at a time. */
 export function listPage(kind: Listed): (visit: Visit) => Promise<Page> {
   return async ({ sql, now, query }) => {
@@ -185,12 +183,12 @@ export function listPage(kind: Listed): (visit: Visit) => Promise<Page> {
     const isOther = wanted.startsWith('-')
     const by = columns.find((column) => column.name === wanted.replace(/^-/, '')) ?? columns[0]
     const isFalling = by?.isFalling !== isOther && (by?.isFalling || isOther)
-    const page = Math.max(1, Math.min(1000, Number(query.get('page')) || 1))
+    const page = pageOf(path, query)
     const found = await sql.query<Record<string, Cell> & { readonly total: number }>(
       `select listed.*, count(*) over ()::int as total from (${kind.rows}) listed
         where $1::timestamptz is not null and ($2 = '' or strpos(lower(listed.name collate "C"), lower($2 collate "C")) > 0)
         order by listed."${by?.name ?? 'name'}" ${isFalling ? 'desc' : 'asc'} nulls last, listed.name collate "C" limit ${PER_PAGE} offset $3`,
-      [now, text, (page - 1) * PER_PAGE],
+      [now, text, page.offset],
     )
     const total = found[0]?.total ?? 0
     const title = `${count(total, one, many)}${text === '' ? '' : ` like ${text}`}`
@@ -198,31 +196,23 @@ export function listPage(kind: Listed): (visit: Visit) => Promise<Page> {
     const figure: Figure =
       total === 0 && text === ''
         ? missing('list', `No ${one} was seen yet`, command)
-        : listFigure(
-            'list',
-            total > PER_PAGE
-              ? `${number((page - 1) * PER_PAGE + 1)} to ${number((page - 1) * PER_PAGE + found.length)} of ${number(total)}`
-              : title,
-            {
-              columns: columns.map((column) =>
-                sortLink(
-                  { key: column.name, heading: column.heading },
-                  { by: by?.name, isOther, isFalling: isFalling === true },
-                  sorting,
-                ),
+        : listFigure('list', page.range(found.length, total) ?? title, {
+            columns: columns.map((column) =>
+              sortLink(
+                { key: column.name, heading: column.heading },
+                { by: by?.name, isOther, isFalling: isFalling === true },
+                sorting,
               ),
-              rows: found.map((row) =>
-                columns.map(({ name: column, cell }) => (cell ? cell(row[column] ?? null) : (row[column] ?? null))),
-              ),
-            },
-          )
-    const pageLink = (to: number, said: string) =>
-      html`<a href="${path}?${new URLSearchParams([...[...query].filter(([key]) => key !== 'page'), ['page', String(to)]])}">${said}</a> `
+            ),
+            rows: found.map((row) =>
+              columns.map(({ name: column, cell }) => (cell ? cell(row[column] ?? null) : (row[column] ?? null))),
+            ),
+          })
     return {
       path,
       title: total === 0 ? figure.title : title,
       lead,
-      control: html`${searchForm(path, [['q', 'Name']], query)}${page > 1 ? pageLink(page - 1, 'Before') : ''}${total > page * PER_PAGE ? pageLink(page + 1, 'Next') : ''}`,
+      control: html`${searchForm(path, [['q', 'Name']], query)}${page.links(total)}`,
       chapters: [chapterOf('listed', many[0]?.toUpperCase() + many.slice(1), figure)],
     }
   }

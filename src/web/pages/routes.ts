@@ -78,7 +78,7 @@ const pages: readonly {
   { path: '/map', build: mapPage, live: 'map', isOfPeriod: true, parameters: ['at', ...periodParameters] },
   { path: '/captures', build: capturesPage, isOfPeriod: true, parameters: periodParameters },
   { path: '/records', build: recordsPage, isOfPeriod: true, parameters: periodParameters },
-  { path: '/territories', build: territoriesPage, parameters: periodParameters },
+  { path: '/territories', build: territoriesPage, parameters: ['sort', 'page', ...periodParameters] },
   { path: '/territories/:name', build: territoryPage, parameters: periodParameters },
   { path: '/guilds', build: guildsPage, parameters: ['q', 'sort', 'page', ...periodParameters] },
   {

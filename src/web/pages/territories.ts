@@ -1,15 +1,18 @@
+import { html } from 'hono/html'
 import type { Holder } from '../../analytics/asking/names.ts'
 import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
 import { expectedEvery } from '../../analytics/report/drawing/frame.ts'
+import type { Table } from '../../analytics/report/drawing/html-table.ts'
 import { empiresFigure } from '../../analytics/report/map/empires.ts'
 import { mapFrameOf } from '../../analytics/report/map/map-frame.ts'
-import { territoryStandingFigure } from '../../analytics/report/map/territory-standing.ts'
+import { territoryLevels, territoryStandingFigure } from '../../analytics/report/map/territory-standing.ts'
 import { territoryStorageFigure } from '../../analytics/report/map/territory-storage.ts'
 import { count, length, levelText, moment } from '../../analytics/report/words.ts'
 import { nearest } from '../../base/text/nearest.ts'
 import { guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
+import { type Column, PER_PAGE, pageOf, sortedTable } from '../html/sorted-table.ts'
 import { Problem } from '../http/problems.ts'
 import { captureTable, latestCaptures } from './captures.ts'
 
@@ -31,10 +34,41 @@ const HOUR = 3_600_000
 const columns = `territory, guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix, held_from as since,
   is_hq as hq, treasury, defences, observed_at as observed`
 
-/** `/territories`: all of them with their holders, and how much each guild held in a period. */
+const headings: readonly Column<Territory>[] = [
+  {
+    key: 'name',
+    heading: 'Territory',
+    value: ({ territory }) => territory,
+    cell: ({ territory }) => link('territories', territory),
+  },
+  {
+    key: 'guild',
+    heading: 'Held by',
+    value: ({ name, uuid }) => name ?? uuid,
+    cell: ({ uuid, name, prefix }) => guildLink(uuid, name, prefix),
+  },
+  { key: 'since', heading: 'Since (UTC)', value: ({ since }) => since, isFalling: true },
+  {
+    key: 'treasury',
+    heading: 'Treasury',
+    value: ({ treasury }) => heightOf(treasury),
+    cell: ({ treasury }) => level(treasury),
+    isFalling: true,
+  },
+  {
+    key: 'defences',
+    heading: 'Defences',
+    value: ({ defences }) => heightOf(defences),
+    cell: ({ defences }) => level(defences),
+    isFalling: true,
+  },
+]
+
+/** `/territories?sort=&page=&from=&to=`: all of them with their holders, and how much each guild held in a period. */
 export async function territoriesPage(visit: Visit): Promise<Page> {
-  const { sql } = visit
+  const { sql, query } = visit
   const { frame, control } = await shownPeriod(visit, { path: '/territories', of: ['territories'] })
+  const page = pageOf('/territories', query)
   const [empires, rows] = await Promise.all([
     mapFrameOf(sql, frame).then((mapFrame) => empiresFigure(sql, mapFrame)),
     sql.query<Territory>(`select ${columns} from analytics.territory order by territory collate "C"`),
@@ -45,23 +79,36 @@ export async function territoriesPage(visit: Visit): Promise<Page> {
   const figure: Figure =
     rows.length === 0
       ? missing('list', 'No territory is known yet', 'wynnsync sync territories')
-      : listFigure('list', `${count(held.length, 'territory has', 'territories have')} a holder, of ${rows.length}`, {
-          columns: ['Territory', 'Held by', 'Since (UTC)', 'Treasury', 'Defences'],
-          rows: rows.map(({ territory, uuid, name, prefix, since, treasury, defences }) => [
-            ...[link('territories', territory), guildLink(uuid, name, prefix), since, level(treasury), level(defences)],
-          ]),
-        })
+      : listFigure(
+          'list',
+          `${count(held.length, 'territory has', 'territories have')} a holder, of ${rows.length}`,
+          shownTable(rows, page, query),
+        )
   return {
     path: '/territories',
     title: figure.title,
     lead: 'Every territory and who holds it; above, how many each guild held in the period.',
-    control,
+    control: html`${control}${page.links(rows.length)}`,
     chapters: [
       chapterOf('empires', 'Territories of each guild', drawn),
       chapterOf('territories', 'Territories', figure),
     ],
   }
 }
+
+/** The territories of a page, sorted by the column that the address names. */
+function shownTable(rows: readonly Territory[], page: ReturnType<typeof pageOf>, query: URLSearchParams): Table {
+  const { columns, rows: sorted } = sortedTable(rows, headings, {
+    path: '/territories',
+    query,
+    anchor: 'list',
+    usual: 'name',
+  })
+  const shown = sorted.slice(page.offset, page.offset + PER_PAGE)
+  return { columns, rows: shown, note: page.range(shown.length, rows.length) }
+}
+
+const heightOf = (level: string | null) => (level === null ? null : territoryLevels.indexOf(level))
 
 const level = (value: string | null) => (value === null ? null : levelText(value))
 

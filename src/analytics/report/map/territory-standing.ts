@@ -24,9 +24,11 @@ interface Band {
   readonly level: string | null
 }
 
-const levels = ['VERY_LOW', 'LOW', 'MEDIUM', 'HIGH', 'VERY_HIGH']
+/** Levels of treasury and defences, from the lowest. */
+export const territoryLevels = ['VERY_LOW', 'LOW', 'MEDIUM', 'HIGH', 'VERY_HIGH']
 /** How strongly a level is coloured; one that is new is shown as the middle. */
-const strength = (level: string | null) => heat(levels.includes(level ?? '') ? levels.indexOf(level ?? '') : 2, 4)
+const strength = (level: string | null) =>
+  heat(territoryLevels.includes(level ?? '') ? territoryLevels.indexOf(level ?? '') : 2, 4)
 
 /** b. Treasury and defences of a territory, over the period. */
 export async function territoryStandingFigure(sql: Sql, territory: string, frame: Frame): Promise<Figure> {
@@ -49,7 +51,7 @@ export async function territoryStandingFigure(sql: Sql, territory: string, frame
     title: `Treasury ${levelText(latest.treasury)}, defences ${levelText(latest.defences)}; ${count(changes, 'change')} in this period`,
     lead: 'The treasury grows with the time that the territory is held. Hatched: not known.',
     legend: legendLine([
-      ...levels.map((level) => ({ fill: 'var(--heat)', opacity: strength(level), label: levelText(level) })),
+      ...territoryLevels.map((level) => ({ fill: 'var(--heat)', opacity: strength(level), label: levelText(level) })),
       { fill: 'url(#unknown)', label: 'not known' },
     ]),
     picture: picture(bands, moments, frame),
