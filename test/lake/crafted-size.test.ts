@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { cp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
 import { type DuckDb, openDuckDb } from '../../src/lake/duckdb.ts'
 import { exportLake } from '../../src/lake/export.ts'
 import { sha256Of } from '../../src/lake/file-hash.ts'
+import { readIndex } from '../../src/lake/index-file.ts'
 import { buildProgram, startProgram } from '../support/cli.ts'
+import { changeIndex } from '../support/lake-folder.ts'
 import { ofPart } from '../support/parts.ts'
 import { temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 
@@ -50,14 +52,13 @@ describe('files of a crafted lake that are larger than they seem', () => {
   async function imported({ sql, rows, more = [] }: Crafted) {
     const folder = join(await temporaryFolder(), 'lake')
     await cp(lake, folder, { recursive: true })
-    const index = JSON.parse(await readFile(join(folder, 'index.json'), 'utf8'))
-    const file = index.files.find((one: { table: string }) => one.table === table)
-    const path = join(folder, file.path)
+    const file = (await readIndex(folder))?.files.find((one) => one.table === table)
+    const path = join(folder, String(file?.path))
     await duck.run(`copy (${sql(`read_parquet('${path}')`)}) to '${path}.new' (format parquet, compression zstd)`)
     await cp(`${path}.new`, path)
     await rm(`${path}.new`)
-    Object.assign(file, { rows, sha256: await sha256Of(path), bytes: (await stat(path)).size })
-    await writeFile(join(folder, 'index.json'), JSON.stringify(index))
+    const made = { rows, sha256: await sha256Of(path), bytes: (await stat(path)).size }
+    await changeIndex(folder, ({ files }) => Object.assign(files.find((one) => one.table === table) ?? {}, made))
     const environment = { DATABASE_URL: database, NODE_OPTIONS: '--max-old-space-size=200' }
     const { child, finished } = startProgram(['backfill', '--from-lake', folder, '--json', ...more], environment)
     let peak = 0

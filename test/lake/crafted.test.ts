@@ -13,6 +13,7 @@ import { inProfiles } from '../../src/resources/personal.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { purge } from '../../src/sync/privacy/person.ts'
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
+import { changeIndex } from '../support/lake-folder.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { temporaryFolder, testDatabase } from '../support/postgres.ts'
 import { instantOf, openWorld } from '../support/world.ts'
@@ -39,16 +40,6 @@ async function publish(): Promise<string> {
 
 const take = (db: Database, folder: string, maxBytes = 1e9) =>
   importLake(db, openPlace(folder), { clock, maxBytes, onProgress: () => {} })
-
-async function changeIndex(
-  folder: string,
-  change: (index: Record<string, unknown> & LakeIndex) => void,
-): Promise<void> {
-  const path = join(folder, 'index.json')
-  const index = JSON.parse(await readFile(path, 'utf8'))
-  change(index)
-  await writeFile(path, JSON.stringify(index))
-}
 
 /** Makes a file of a table anew, with its size and SHA-256 in the index. */
 async function craft(folder: string, table: string, make: (path: string) => Promise<unknown>): Promise<string> {

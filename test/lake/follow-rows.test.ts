@@ -1,4 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { exportLake } from '../../src/lake/export.ts'
@@ -13,7 +12,7 @@ import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
-import { linesOf } from '../support/lake-folder.ts'
+import { changeIndex, linesOf } from '../support/lake-folder.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { temporaryFolder } from '../support/postgres.ts'
 import { wrongRows } from '../support/verified.ts'
@@ -51,12 +50,10 @@ describe('what this database observed itself, when a lake is imported again', ()
   async function follow(world: World = theirs, until?: string, options: Partial<ImportOptions> = {}): Promise<void> {
     const lake = join(folder, world === theirs ? 'theirs' : 'others')
     await exportLake(world.db, lake, { clock: world.clock, program: 'test', people: true, keepMs: 0, onProgress })
-    if (until !== undefined) {
-      const path = join(lake, 'index.json')
-      const index = JSON.parse(await readFile(path, 'utf8'))
-      for (const one of index.coverage) one.until = new Date(instantOf(until)).toISOString()
-      await writeFile(path, JSON.stringify(index))
-    }
+    if (until !== undefined)
+      await changeIndex(lake, ({ coverage }) => {
+        for (const one of coverage) Object.assign(one, { until: new Date(instantOf(until)).toISOString() })
+      })
     if (follower.clock.now() < world.clock.now()) await follower.clock.advanceTo(world.clock.now())
     const done = await importLake(follower.db, openPlace(lake), {
       clock: follower.clock,

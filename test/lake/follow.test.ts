@@ -16,7 +16,7 @@ import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
-import { different, linesOf } from '../support/lake-folder.ts'
+import { changeIndex, different, linesOf } from '../support/lake-folder.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { temporaryFolder } from '../support/postgres.ts'
 import { seedsOf } from '../support/seeds.ts'
@@ -303,7 +303,7 @@ describe('a lake that is imported again', () => {
     )
     // A table that is not listed, and one whose file is cut off.
     await kept(async () => {
-      await changeIndex(async (index) => {
+      await changeIndex(folder, async (index) => {
         const file = index.files.find(({ table }) => table === 'game.world_sample')
         index.files = index.files.filter(({ table }) => table !== 'game.item')
         await writeFile(join(folder, file?.path ?? ''), 'PAR1')
@@ -325,7 +325,7 @@ describe('a lake that is imported again', () => {
     expect(await theirs.rows('select count(*)::int from game.item')).toEqual([[82]])
     const publish = async (...months: string[]) => {
       await exported()
-      await changeIndex(async (index) => {
+      await changeIndex(folder, async (index) => {
         const files = index.files.filter(({ table }) => table === 'game.item')
         // What is by month stays so.
         const parts = files[0]?.month === null ? await inMonths(folder, files[0], months) : files
@@ -365,7 +365,7 @@ describe('a lake that is imported again', () => {
     await exported()
     const path = join(folder, 'index.json')
     const whole = await readFile(path, 'utf8')
-    await changeIndex(async ({ files }) => {
+    await changeIndex(folder, async ({ files }) => {
       for (const file of files) if (file.table === 'sync.tier') Object.assign(file, { sha256: 'f'.repeat(64) })
     })
     expect((await take(follower)).refused.map(({ what }) => what)).toHaveLength(1)
@@ -400,14 +400,6 @@ describe('a lake that is imported again', () => {
     await follow()
     expect(await all()).toEqual(before)
   })
-
-  async function changeIndex(change: (index: { files: LakeFile[] }) => Promise<void>): Promise<void> {
-    const path = join(folder, 'index.json')
-    const index = JSON.parse(await readFile(path, 'utf8'))
-    await change(index)
-    await writeFile(path, JSON.stringify(index))
-  }
-
   test('removes nothing that came from another one', async () => {
     await begin()
     const other = join(await temporaryFolder(), 'lake')

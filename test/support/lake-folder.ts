@@ -1,4 +1,5 @@
 import { createReadStream, existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -6,6 +7,8 @@ import { systemClock } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { exportLake } from '../../src/lake/export.ts'
 import { importLake } from '../../src/lake/import/import.ts'
+import type { LakeIndex } from '../../src/lake/index-file.ts'
+import { sealed } from '../../src/lake/read/index-form.ts'
 import { openPlace } from '../../src/lake/read/place.ts'
 import { afterwards } from './afterwards.ts'
 import { temporaryFolder } from './postgres.ts'
@@ -22,6 +25,17 @@ export async function serve(folder: string): Promise<string> {
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
   afterwards(() => new Promise<void>((resolve) => void server.close(() => resolve())))
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/lake`
+}
+
+/** Changes the index of a lake; its hash of itself is that of the change, which every writer can compute. */
+export async function changeIndex(
+  folder: string,
+  change: (index: { -readonly [Key in keyof LakeIndex]: LakeIndex[Key] }) => unknown,
+): Promise<void> {
+  const path = join(folder, 'index.json')
+  const { sha256: _, ...index } = JSON.parse(await readFile(path, 'utf8'))
+  await change(index)
+  await writeFile(path, JSON.stringify(sealed(index)))
 }
 
 /** Some of the lines that only one of them has. */
