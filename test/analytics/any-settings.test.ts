@@ -29,6 +29,7 @@ const given: Readonly<Record<string, string>> = {
     part: guildId('a'),
   },
   ...{
+    fields: '{/guild}',
     begins: '{2026-05-01T00:00Z}',
     ends: '{2026-06-02T00:00Z}',
     key: guildId('a'),

@@ -37,6 +37,7 @@ const values: Readonly<Record<string, string>> = {
   boolean: 'true',
   'double precision': '1',
   'double precision[]': '{1,2}',
+  'text[]': '{/guild}',
   'timestamp with time zone[]': '{2026-06-01T00:00:00Z,2026-06-02T00:00:00Z}',
   tstzmultirange: '{[2026-06-01T00:00:00Z,2026-06-02T00:00:00Z)}',
 }

@@ -62,6 +62,7 @@ export async function givenOf(db: Database, from: Date, to: Date): Promise<Given
       sample_table: 'game.guild_sample',
     },
     ...{
+      fields: '{/guild}',
       begins: `{${from.toISOString()}}`,
       ends: `{${to.toISOString()}}`,
       unsent: '{}',

@@ -79,6 +79,24 @@ describe.each(kindsOfPart)('a field that is sent no more, in the %s database,', 
     expect(statuses).toEqual([...Array(15).fill('partial'), ...Array(14).fill('unchanged')])
     expect(await game()).toEqual(before)
     expect(await spans()).toEqual([['territories', '/guild', '10:00', '12:00', null]])
+    const owners = async (day: string) => {
+      const at = `timestamptz '2026-06-${day}Z'`
+      const [map, place, hold] = [
+        `select distinct guild_name, reason from analytics.map_at(${at})`,
+        `select guild_name, confirmed_until, reason from analytics.territory_owner_at('Place 01', ${at})`,
+        `select is_current, confirmed_until, confirmed_for from analytics.territory_hold where territory = 'Place 01'`,
+      ]
+      return await Promise.all([map, place, hold].map(rows))
+    }
+    // No response since the first has shown who holds it.
+    const seen = '10:00'
+    for (const day of ['02 12:00', '29 12:00'])
+      expect(await owners(day)).toEqual([
+        [[null, 'not observed']],
+        [[null, seen, 'not observed']],
+        [[true, seen, '02:00:00']],
+      ])
+    expect((await owners('01 11:59'))[0]).toEqual([['Guild a', null]])
     await sync(
       territories,
       map((one) => ({ ...without(one, 'guild'), treasury: 'HIGH' })),
@@ -95,6 +113,8 @@ describe.each(kindsOfPart)('a field that is sent no more, in the %s database,', 
       '30 12:00',
     )
     expect(await spans()).toEqual([['territories', '/guild', '10:00', '12:00', '30 12:00']])
+    // The same hold, by the game's own clock: it was held throughout.
+    expect((await owners('20 12:00'))[0]).toEqual([['Guild a', null]])
     expect(
       await sync(
         territories,
@@ -102,6 +122,36 @@ describe.each(kindsOfPart)('a field that is sent no more, in the %s database,', 
         '30 13:00',
       ),
     ).toMatchObject({ status: 'partial' })
+  })
+
+  test('comes back with another owner who says no time: it happened at some time since the last response that had it', async () => {
+    const timeless = (letter: string) => (one: object) => ({ ...without(one, 'acquired'), ...guildOf(letter) })
+    const guildOf = (letter: string) => ({ guild: Reflect.get(place(letter, '08:00'), 'guild') })
+    await sync(territories, map(timeless('a')), '10:00')
+    for (const at of ['11:00', '12:00', '13:00'])
+      await sync(
+        territories,
+        map((one) => without(timeless('a')(one), 'guild')),
+        at,
+      )
+    for (const at of ['14:00', '14:30']) await sync(territories, map(timeless('b')), at)
+    expect(
+      await rows('select distinct to_guild_name, captured_at, not_before from analytics.territory_capture'),
+    ).toEqual([['Guild b', '14:00', '10:00']])
+    expect(
+      await rows(
+        `select guild_name, held_until, confirmed_until from analytics.territory_hold where territory = 'Place 01' order by held_from`,
+      ),
+    ).toEqual([
+      ['Guild a', '14:00', '10:00'],
+      ['Guild b', null, '14:30'],
+    ])
+    const [at12, at1030] = await Promise.all(
+      ['12:00', '10:30'].map((at) =>
+        rows(`select distinct guild_name, reason from analytics.map_at('2026-06-01 ${at}Z')`),
+      ),
+    )
+    expect([at12, at1030]).toEqual([[[null, 'not observed']], [['Guild a', null]]])
   })
 
   test('is taken for removed from the response on that a person accepts, of maps and of guilds', async () => {

@@ -9,6 +9,16 @@ return coalesce((select case when next.acquired = next.valid_from then next.obse
 comment on function analytics.territory_end_seen(text, timestamptz) is
 'The first response that showed something else than a hold that ended at an instant; infinity: none has. Arguments: territory; valid_until of the hold.';
 
+-- A response without a field shows nothing of it: what it said is known until the first such response, of several that agree.
+create or replace function analytics.territory_sent_until(fields text[], at timestamptz) returns timestamptz
+language sql stable parallel safe
+return coalesce((select min(span.from_at) from sync.unsent span
+                  where span.resource = 'territories' and span.field = any(territory_sent_until.fields)
+                    and span.from_at < territory_sent_until.at and coalesce(span.until_at, 'infinity') >= territory_sent_until.at),
+                territory_sent_until.at);
+comment on function analytics.territory_sent_until(text[], timestamptz) is
+'The first response about territories that lacks a field, where it is not sent at an instant; the instant itself where it is. Arguments: fields, as sync.unsent names them; at, the instant.';
+
 create or replace function analytics.territory_confirmed_until(observed_at timestamptz, ended_at timestamptz) returns timestamptz
 language sql stable parallel safe
 return greatest(territory_confirmed_until.observed_at,

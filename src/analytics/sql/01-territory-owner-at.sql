@@ -1,17 +1,34 @@
--- The last observation before speaks until the next one was due.
+-- The last observation before speaks until the next one was due. Responses without a field speak of others alone.
+create or replace function analytics.territory_gaps_of(fields text[], from_time timestamptz, to_time timestamptz)
+returns table (begins timestamptz[], ends timestamptz[])
+language sql stable parallel safe rows 1
+begin atomic
+  with gap as (
+    select tstzrange(gap.began_at + case when gap.missed = 0 then interval '1 microsecond'
+                                         else (gap.ended_at - gap.began_at) / (gap.missed + 1) end,
+                     case when gap.began_at >= watch.last_at then 'infinity' else gap.ended_at end) as unknown
+      from analytics.unobserved('territories', from_time, to_time) gap
+     cross join analytics.watch('territories') watch
+     where gap.missed >= 3 or gap.missed = 0
+     union all
+    select tstzrange(span.from_at, coalesce(span.until_at, 'infinity')) from sync.unsent span
+     where span.resource = 'territories' and span.field = any(fields)
+       and span.from_at < to_time and coalesce(span.until_at, 'infinity') > from_time
+  )
+  select array_agg(lower(part.unknown) order by lower(part.unknown)), array_agg(upper(part.unknown) order by lower(part.unknown))
+    from unnest((select range_agg(gap.unknown) from gap where not isempty(gap.unknown))) as part(unknown);
+end;
+comment on function analytics.territory_gaps_of(text[], timestamptz, timestamptz) is
+'The times in [from_time, to_time) of which no observation of three or more speaks, or in which the API did not send a field, in order, for width_bucket: the one that may contain an instant is number width_bucket(instant, ends) + 1. One row; NULL without any. Arguments: fields, as sync.unsent names them; from_time; to_time.';
+
 create or replace function analytics.territory_gaps(from_time timestamptz, to_time timestamptz)
 returns table (begins timestamptz[], ends timestamptz[])
 language sql stable parallel safe rows 1
 begin atomic
-  select array_agg(gap.began_at + case when gap.missed = 0 then interval '1 microsecond' else (gap.ended_at - gap.began_at) / (gap.missed + 1) end
-                   order by gap.ended_at),
-         array_agg(case when gap.began_at >= watch.last_at then 'infinity' else gap.ended_at end order by gap.ended_at)
-    from analytics.unobserved('territories', from_time, to_time) gap
-   cross join analytics.watch('territories') watch
-   where gap.missed >= 3 or gap.missed = 0;
+  select gaps.begins, gaps.ends from analytics.territory_gaps_of('{/guild,/guild/uuid}', from_time, to_time) gaps;
 end;
 comment on function analytics.territory_gaps(timestamptz, timestamptz) is
-'The times in [from_time, to_time) of which no observation of three or more speaks, in order, for width_bucket: the one that may contain an instant is number width_bucket(instant, ends) + 1. One row; NULL without any.';
+'The times in [from_time, to_time) in which it was not observed who held territories, as analytics.territory_gaps_of has them.';
 
 -- A hold that a response after a gap still shows was held throughout: the game says since when. One that ended meanwhile, or has not been
 -- looked at since, is known until the gap begins. This alone says so, for every question about the map.
@@ -30,7 +47,8 @@ begin atomic
          case when hold.is_known then hold.guild_name end, case when hold.is_known then hold.guild_prefix end,
          case when hold.is_known then hold.valid_from end,
          case when hold.is_known then nullif(hold.valid_until, 'infinity') end,
-         analytics.territory_confirmed_until(hold.observed_at, analytics.territory_end_seen(hold.territory, hold.valid_until)),
+         analytics.territory_confirmed_until(hold.observed_at, analytics.territory_sent_until(
+           '{/guild,/guild/uuid}', analytics.territory_end_seen(hold.territory, hold.valid_until))),
          case when not hold.is_known then 'not observed' end
     -- Holds do not overlap: the last that began is the one.
     from (select one.*, coalesce(territory_owner_at.at < analytics.territory_unknown_from(one.valid_until, gap.begins, gap.ends), true) as is_known

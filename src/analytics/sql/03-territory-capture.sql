@@ -2,7 +2,8 @@ create or replace view analytics.territory_capture as
 select capture.captured_at, capture.observed_at, capture.territory, capture.from_guild_uuid, capture.from_guild_name,
        capture.to_guild_uuid, capture.to_guild_name,
        capture.from_guild_uuid is not distinct from capture.to_guild_uuid as is_recapture,
-       analytics.whole_response_before('territories', least(capture.captured_at, capture.observed_at)) as not_before
+       analytics.whole_response_before('territories', analytics.territory_sent_until(
+         '{/guild,/guild/uuid}', least(capture.captured_at, capture.observed_at))) as not_before
   from game.territory_capture capture;
 comment on view analytics.territory_capture is 'Every capture that a response showed, also by the guild that already held the place. The first response about a territory shows its owner, not a capture.';
 comment on column analytics.territory_capture.captured_at is 'When it happened, by the game''s own clock; when first seen where the API gave no time.';

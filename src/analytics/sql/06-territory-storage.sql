@@ -14,7 +14,7 @@ begin atomic
              order by sample.resource limit 1)
       from kept where kept.resource is not null
   ), gap as materialized (
-    select gaps.begins, gaps.ends from analytics.territory_gaps(from_time, to_time) gaps
+    select gaps.begins, gaps.ends from analytics.territory_gaps_of('{/resources}', from_time, to_time) gaps
   ), moment as materialized (
     select cell.at, coalesce(cell.at >= gap.begins[width_bucket(cell.at, gap.ends) + 1], false) as is_unwatched
       from analytics.cells(from_time, to_time, step, null) as cell(at) cross join gap
@@ -42,7 +42,8 @@ returns table (valid_from timestamptz, valid_until timestamptz, is_hq boolean, t
 language sql stable parallel safe set jit = off
 begin atomic
   select version.valid_from, nullif(version.valid_until, 'infinity'), version.is_hq, version.treasury, version.defences,
-         analytics.territory_confirmed_until(version.valid_from, version.valid_until)
+         analytics.territory_confirmed_until(version.valid_from, analytics.territory_sent_until(
+           '{/hq,/treasury,/defences}', version.valid_until))
     from game.territory version
    where version.territory = territory_standing.territory and version.valid_from < to_time and version.valid_until > from_time
      -- Versions do not overlap: the last that began before is the first that lasts into the time.
