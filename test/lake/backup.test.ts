@@ -174,7 +174,7 @@ describe('a restore', () => {
     }
     await expect(restoreDatabase(target, folder, { ...quiet, onProgress })).rejects.toThrow(kill)
     await expect(migrate(target, { folder: 'migrations', repeatable: [], clock: systemClock })).rejects.toThrow(
-      'a move or restore into this database is unfinished: run the same `wynnsync move` or `wynnsync restore` again',
+      'a move or a restore into this database is unfinished: run the same `wynnsync move` again, or the same `wynnsync restore`',
     )
     const { resumed } = await restoreDatabase(target, folder, quiet)
     expect(resumed).toBeGreaterThan(0)

@@ -194,7 +194,7 @@ async function readState(
   )
   if (tables?.half && !duringMove)
     throw new FatalError(
-      'a move or restore into this database is unfinished: run the same `wynnsync move` or `wynnsync restore` again',
+      'a move or a restore into this database is unfinished: run the same `wynnsync move` again, or the same `wynnsync restore`',
     )
   const isThere = tables?.run === true
   if (!tables?.exist) return { isThere, tablesAreUpToDate: false }
