@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
@@ -7,6 +7,7 @@ import { readIndex } from '../../src/lake/index-file.ts'
 import { resources } from '../../src/resources/index.ts'
 import { buildProgram, type Environment, startProgram } from '../support/cli.ts'
 import { runInside } from '../support/cli-inside.ts'
+import { changeIndex } from '../support/lake-folder.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 
@@ -112,11 +113,9 @@ describe('wynnsync start with WYNNSYNC_LAKE', () => {
       verdict: 'fine',
       seen: expect.stringContaining(`${place} was exported `),
     })
-    const index = join(place, 'index.json')
-    const text = await readFile(index, 'utf8')
-    await writeFile(index, text.replace(/"at": "20\d\d/, '"at": "2001'))
+    await changeIndex(place, (index) => Object.assign(index, { at: index.at.replace(/^20\d\d/, '2001') }))
     expect(await found(place)).toMatchObject({ verdict: 'warning', todo: expect.stringContaining('wynnsync start') })
-    await writeFile(index, 'no index')
+    await writeFile(join(place, 'index.json'), 'no index')
     expect(await found(place)).toMatchObject({
       verdict: 'problem',
       seen: expect.stringContaining('no index of a lake'),
