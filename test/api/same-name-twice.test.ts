@@ -12,6 +12,7 @@ describe('an object with two fields of one name', () => {
     ['{"a" : {"x":1}, "b":[{"c":1,"c":2,"c":3}], "a"\n:{"x":1}}', { a: { x: 1 }, b: [{ c: [1, 2, 3] }] }],
     ['{"a":"\\"a\\":","\\u0061":"\\\\"}', { a: ['"a":', '\\'] }],
     ['{"twin":1,"twin":2,"":3,"":4}', { twin: [1, 2], '': [3, 4] }],
+    ['{"\\u0074win0 1 a":5,"a":1,"a":2}', { 'twin0 1 a': 5, a: [1, 2] }],
     ['[{"a":1},{"a":2}]', [{ a: 1 }, { a: 2 }]],
     ['{"a":"b: c","b":{"a":"\\\\\\""}}', { a: 'b: c', b: { a: '\\"' } }],
     ['"a:"', 'a:'],
@@ -19,6 +20,17 @@ describe('an object with two fields of one name', () => {
     expect(parseJson(text)).toEqual(value)
     expect(parseJsonBytes(Buffer.from(text))).toEqual(value)
     expect(versionParser()(Buffer.from(text))).toEqual(value)
+  })
+
+  test('takes no more time for what is written to make it long', () => {
+    const many = Array.from({ length: 50_000 }, (_, nth) => `"a":${nth}`).join()
+    const pluses = JSON.stringify(`twin${'+'.repeat(500_000)}`)
+    const marks = Array.from({ length: 50_000 }, (_, nth) => `"twin${nth} 1 a":0`).join()
+    const quoted = JSON.stringify('\\"'.repeat(500_000))
+    const began = performance.now()
+    const read = parseJson(`{${many},"b":${pluses},${marks},"c":${quoted}}`) as Record<string, unknown[]>
+    expect([read.a?.length, Object.keys(read).length]).toEqual([50_000, 50_003])
+    expect(performance.now() - began).toBeLessThan(5000)
   })
 
   const world = worldOf('server')

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { UsageError } from '../errors.ts'
 
 /** What some editors and shells of Windows put before a text; it belongs to the encoding, not to the text. */
@@ -43,40 +42,68 @@ function countNames(value: unknown): number {
 function countNamesIn(text: string): number {
   let count = 0
   for (let start = text.indexOf('"'); start >= 0; ) {
-    let end = text.indexOf('"', start + 1)
-    while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
-    let after = end + 1
-    while (text.charCodeAt(after) <= 32) after++
-    if (text[after] === ':') count++
+    const end = endOfText(text, start)
+    if (colonAfter(text, end) !== undefined) count++
     start = text.indexOf('"', end + 1)
   }
   return count
 }
 
-function isEscaped(text: string, at: number): boolean {
+/** Where the text that begins at a quotation mark ends. */
+function endOfText(json: string, start: number): number {
+  let end = json.indexOf('"', start + 1)
+  while (isEscaped(json, end)) end = json.indexOf('"', end + 1)
+  return end
+}
+
+function isEscaped(json: string, at: number): boolean {
   let before = at
-  while (text[before - 1] === '\\') before--
+  while (json[before - 1] === '\\') before--
   return (at - before) % 2 === 1
 }
 
-/** Parses a text in which names of fields come twice in one object. */
+/** Where the colon is that makes a text the name of a field. */
+function colonAfter(json: string, end: number): number | undefined {
+  let after = end + 1
+  while (json.charCodeAt(after) <= 32) after++
+  return json[after] === ':' ? after : undefined
+}
+
+/** Parses a text in which names of fields come twice in one object, in one pass over it whatever it holds. */
 function parseTwins(text: string): unknown {
-  let mark = 'twin'
-  while (text.includes(mark)) mark += '+'
   const open: Map<string, number>[] = []
-  const renamed = text.replace(/"(?:[^"\\]+|\\.)*"(\s*:)?|[[{}\]]/g, (token: string, isName: string | undefined) => {
-    if (token === '{' || token === '[') open.push(new Map())
-    else if (token === '}' || token === ']') open.pop()
-    else if (isName !== undefined) {
-      const name = String(JSON.parse(token.slice(0, -isName.length)))
+  const again: { readonly start: number; readonly colon: number; readonly name: string; readonly times: number }[] = []
+  const taken = new Set<string>()
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '{' || character === '[') open.push(new Map())
+    else if (character === '}' || character === ']') open.pop()
+    if (character !== '"') continue
+    const end = endOfText(text, at)
+    const colon = colonAfter(text, end)
+    if (colon !== undefined) {
+      const name = String(JSON.parse(text.slice(at, end + 1)))
       const names = open.at(-1)
       const times = names?.get(name) ?? 0
       names?.set(name, times + 1)
-      if (times > 0) return `${JSON.stringify(`${mark}${times} ${name}`)}:`
+      taken.add(name.split(' ', 1)[0] ?? '')
+      if (times > 0) again.push({ start: at, colon, name, times })
     }
-    return token
-  })
-  return JSON.parse(renamed, (_name, inner: unknown) => (isObject(inner) ? withTwins(inner, mark) : inner))
+    at = end
+  }
+  // No name begins with this word.
+  let word = 0
+  while (taken.has(`twin${word}`)) word++
+  const parts: string[] = []
+  let from = 0
+  for (const { start, colon, name, times } of again) {
+    parts.push(text.slice(from, start), JSON.stringify(`twin${word} ${times} ${name}`))
+    from = colon
+  }
+  parts.push(text.slice(from))
+  return JSON.parse(parts.join(''), (_name, inner: unknown) =>
+    isObject(inner) ? withTwins(inner, `twin${word} `) : inner,
+  )
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -84,16 +111,14 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** An object with the values of renamed fields where they were written, as a list unless they are the same. */
 function withTwins(object: Record<string, unknown>, mark: string): Record<string, unknown> {
-  const twins = Object.keys(object).filter((name) => name.startsWith(mark))
-  const lists = new Map<string, unknown[]>()
-  for (const twin of twins) {
-    const name = twin.slice(twin.indexOf(' ') + 1)
-    const list = lists.get(name) ?? [object[name]]
-    lists.set(name, list)
-    if (!list.some((one) => isDeepStrictEqual(one, object[twin]))) list.push(object[twin])
+  const values = new Map<string, Map<string, unknown>>()
+  for (const twin of Object.keys(object).filter((name) => name.startsWith(mark))) {
+    const name = twin.slice(twin.indexOf(' ', mark.length) + 1)
+    const known = values.get(name) ?? new Map([[JSON.stringify(object[name]), object[name]]])
+    values.set(name, known.set(JSON.stringify(object[twin]), object[twin]))
     delete object[twin]
   }
-  for (const [name, list] of lists) if (list.length > 1) object[name] = list
+  for (const [name, known] of values) if (known.size > 1) object[name] = [...known.values()]
   return object
 }
 
