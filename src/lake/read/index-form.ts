@@ -63,7 +63,8 @@ export function faultOf(index: unknown): string | undefined {
 
 /** An index or list with a hash of itself: files have theirs in it, and numbers beside them none. */
 export function sealed<Value extends object>(value: Value): Value & { readonly sha256: string } {
-  return { ...value, sha256: hashOf(value) }
+  const { sha256: _, ...rest } = value as Value & { readonly sha256?: unknown }
+  return { ...value, sha256: hashOf(rest) }
 }
 
 /** What tells that an index or list is not as it was written, or undefined. One of an earlier version has no hash of itself. */
