@@ -43,3 +43,29 @@ describe('the list of territories', () => {
     expect((await partsOf('sort=guild')).rows[0]?.[1]).toMatch(/^Guild a/)
   })
 })
+
+describe('records of a period', () => {
+  const { served } = webWorld('server', async (world) => {
+    const names = Array.from({ length: 12 }, (_, nth) => `Place ${nth}`)
+    const body = (holder: string, withGuild = true) =>
+      Object.fromEntries(
+        names.map((name) => {
+          const { guild, ...rest } = place(holder, '09:00') as { readonly guild: unknown }
+          return [name, withGuild ? { guild, ...rest } : rest]
+        }),
+      )
+    for (let minute = 0; minute < 40; minute++)
+      await world.sync(territories, body('a', minute < 20), `10:${String(minute).padStart(2, '0')}`)
+  })
+
+  test('are bounds while the API does not send who holds territories', async () => {
+    const { ask } = await served()
+    const held = async (from: string, to: string) => {
+      const { text } = await ask(`/records?from=2026-06-01T${from}Z&to=2026-06-01T${to}Z`)
+      const rows = [...parseHTML(text).document.querySelectorAll('#record-list tbody tr')]
+      return rows.map((row) => row.children[3]?.textContent).find((said) => said?.includes('territories'))
+    }
+    expect(await held('10:05', '10:15')).toBe('12 territories')
+    expect(await held('10:05', '10:35')).toBe('at least 12 territories')
+  })
+})

@@ -106,7 +106,8 @@ const recordsBetween = `
       from (select guild_uuid, begins as at, 1 as more from hold where begins < ends
              union all select guild_uuid, ends, -1 from hold where begins < ends) change
      group by guild_uuid, at window own as (partition by guild_uuid order by at)),
-  missed as (select exists (select from analytics.unobserved('territories', $1, $2)) or first_at > $1 as any from analytics.watch('territories')),
+  missed as (select exists (select from analytics.unobserved('territories', $1, $2)) or gap.begins is not null or first_at > $1 as any
+               from analytics.watch('territories') cross join analytics.territory_gaps($1, $2) gap),
   found as (
     (select 'most captures in a day' as record, null as territory, guild_uuid, count(*) as value,
             date_bin('1 day', captured_at, timestamptz 'epoch') as begins, date_bin('1 day', captured_at, timestamptz 'epoch') + interval '24 hours' as ends
