@@ -42,6 +42,15 @@ describe.each(kindsOfPart)('a claim on the %s database', (kind) => {
     ).toEqual([2, 2, 0])
   })
 
+  test('counts a whole window by the clock of this machine where instants are but an order', async () => {
+    const ordered = (millisecond: number, receivedAt: string) => {
+      const at = new Date(instantOf('12:00') + millisecond)
+      return { ...witness('12:00', receivedAt), at, isOrderOnly: true }
+    }
+    const copies = [ordered(1, '10:00'), ordered(2, '10:00:05'), ordered(2, '10:00:09')]
+    expect(await timesAfter(...copies, ordered(3, '10:00:10'), ordered(3, '10:00:20'))).toEqual([1, 1, 1, 2, 0])
+  })
+
   test('is about its own resource, kind, key and value alone', async () => {
     const subjects = ['', 'a', 'a/1', 'ab', 'ab/1', 'A', 'A/1', 'b/a', 'a%', 'a_']
     const claims = subjects.map((subject) => ({ subject }))

@@ -131,6 +131,33 @@ describe.each(kindsOfPart)('a wrong clock on the %s database', (kind) => {
     expect((await current()).flat()).toContain('Elm')
   })
 
+  test.each([
+    ['an hour', 59 * minute],
+    ['a day', day],
+  ])(
+    'that was %s ahead, by which responses were dated, costs no capture and no end until then',
+    async (_much, ahead) => {
+      const elm = place('e', '08:00')
+      await sync(territories, { Oak: place('a', '08:00'), Elm: elm }, '10:00', ahead, { clock: 'api' })
+      for (const [oak, ...instants] of [
+        [place('b', '10:00:55'), '10:01:00', '10:01:10'],
+        [place('c', '10:01:50'), '10:02:00', '10:02:10'],
+        [place('d', '10:02:50'), '10:03:00'],
+        [place('c', '10:01:50'), '10:03:10', '10:03:20', '10:03:30'],
+      ] as const)
+        for (const at of instants) await sync(territories, { Oak: oak }, at)
+      expect(
+        await rows('select from_guild_name, to_guild_name, captured_at from analytics.territory_capture order by 3'),
+      ).toEqual([
+        ['Guild a', 'Guild b', '10:00:55'],
+        ['Guild b', 'Guild c', '10:01:50'],
+      ])
+      expect(
+        await rows(`select count(*)::int from game.territory where territory = 'Elm' and valid_until = 'infinity'`),
+      ).toEqual([[0]])
+    },
+  )
+
   test('of a refusal is no reason to end a guild: it fails, and the next one counts', async () => {
     const key = guildId('a')
     const path = `/guild/uuid/${key}`

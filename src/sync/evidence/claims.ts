@@ -10,6 +10,8 @@ export interface Witness {
   readonly at: Date
   /** When it was received, by the clock of this machine. */
   readonly receivedAt: Date
+  /** The instant says that it comes after the response before, and not how long after: the clock of this machine alone says that. */
+  readonly isOrderOnly?: boolean
   /** How long the API may send the same copy, seconds. */
   readonly cacheSeconds: number
   readonly runId: string
@@ -45,8 +47,8 @@ const inScope = (parameter: string) => `(subject = ${parameter} or starts_with(s
 /**
  * Counts what a response claims: the only counter of evidence. A response counts where it is of another cache window than the last one
  * that counted, by the instant that it speaks for and by this machine's clock; by the latter, half a window is enough, since polls do
- * not come to the second. Where one of the clocks was ahead and is right again, it counts from there. Confirmed claims are removed,
- * unless their policy says that they stand.
+ * not come to the second. Where one of the clocks was ahead and is right again, it counts from there; while instants are but an order,
+ * it takes a whole window by this machine's clock. Confirmed claims are removed, unless their policy says that they stand.
  *
  * @param name of the policy; default: that of the kind
  */
@@ -58,7 +60,7 @@ export async function corroborate(
   name: PolicyName = kind,
 ): Promise<Corroborated> {
   if (claims.length === 0) return { confirmed: [], pending: [] }
-  const { resource, at, receivedAt, runId } = witness
+  const { resource, at, receivedAt, runId, isOrderOnly = false } = witness
   const policy = policiesOf(witness.guards)[name]
   const apart = policy.apart === 'cache' ? 1000 * witness.cacheSeconds : policy.apart
   const counts = 'claim.last_at <= $5 and claim.last_received_at <= $7'
@@ -81,9 +83,9 @@ export async function corroborate(
       kind,
       claims.map(({ subject }) => subject),
       at,
-      new Date(at.getTime() - apart),
+      isOrderOnly ? at : new Date(at.getTime() - apart),
       receivedAt,
-      new Date(receivedAt.getTime() - apart / 2),
+      new Date(receivedAt.getTime() - (isOrderOnly ? apart : apart / 2)),
       runId,
       claims.map(({ value = '' }) => value),
       new Date(at.getTime() + apart + clockTolerance),
@@ -92,7 +94,7 @@ export async function corroborate(
   const { responses, span = 0, stands = false } = policy
   const isConfirmed = ({ times, firstAt, firstReceivedAt }: (typeof counted)[number]) =>
     times >= responses &&
-    at.getTime() - firstAt.getTime() >= span &&
+    (isOrderOnly || at.getTime() - firstAt.getTime() >= span) &&
     receivedAt.getTime() - firstReceivedAt.getTime() >= span
   const confirmed = counted.filter(isConfirmed)
   reach(`claim ${name}: made`)

@@ -310,7 +310,9 @@ function sourceOf(
 ): RestrictingResponse {
   const heading = { at: new Date(extraction.observedAt), receivedAt: new Date(receivedAt), runId }
   // A person's will does not take more responses where others are asked for.
-  const evidence = { cacheSeconds: copySecondsOf(resource, extraction), guards: { absences: 2 }, hasClaims: true }
+  const { isOrderOnly = false } = extraction
+  const counting = { cacheSeconds: copySecondsOf(resource, extraction), isOrderOnly }
+  const evidence = { ...counting, guards: { absences: 2 }, hasClaims: true }
   return {
     ...heading,
     resource: resource.name,

@@ -23,6 +23,8 @@ export interface Dated extends Pick<Dates, 'observedFrom' | 'observedAt'> {
   readonly clockError?: string | undefined
   /** What had to be guessed. */
   readonly dating: readonly ClockRemark[]
+  /** Its instant says that it comes after the last accepted response, and not how long after. */
+  readonly isOrderOnly?: boolean
 }
 
 /** How the clocks decide when a response was made. */
@@ -80,6 +82,7 @@ export function dateAfter<T extends Partial<Dates & Dated>>(dated: T, last: numb
     ...dated,
     observedFrom: at,
     observedAt: at,
+    isOrderOnly: true,
     dating: [...dating, { guard: 'clock', action: 'accepted', reason }],
   }
 }

@@ -89,7 +89,8 @@ async function witnessOf(
   const { name } = resource
   const cacheSeconds = copySecondsOf(resource, extraction)
   const shrunkenHours = Math.min(guards.shrunkenHours ?? 6, resource.shrunkenHours ?? Number.POSITIVE_INFINITY)
-  const of = { resource: name, cacheSeconds, at, receivedAt: new Date(receivedAt), runId }
+  const { isOrderOnly = false } = extraction
+  const of = { resource: name, cacheSeconds, at, isOrderOnly, receivedAt: new Date(receivedAt), runId }
   const { hasClaims, ...known } = await readEvidence(sql, name, countedOf(resource), scope, receivedAt)
   return { witness: { ...of, guards: { ...guards, shrunkenHours }, hasClaims }, known }
 }
