@@ -175,6 +175,64 @@ describe.each(kindsOfLongTests)('on the %s database', (kind) => {
     })
   })
 
+  describe.each(['1970-01-01T00:00:00Z', '2012-12-31T23:59:59Z', '0002-01-01T00:00:00Z'])(
+    'an instant before the game began (%s)',
+    (early) => {
+      const reasonOf = (place: string) => `${place}; ignored`
+      const shown = { ...place('b', null), acquired: early }
+
+      test('is no beginning of a hold: one begins with the response that first shows it', async () => {
+        await sync(territories, { Oak: shown, Elm: place('a', '08:00') }, '10:00')
+        await sync(territories, { Oak: place('a', '10:00:05'), Elm: shown }, '10:00:10')
+        for (const at of ['10:00:20', '10:00:30'])
+          await sync(territories, { Oak: place('a', '10:00:05'), Elm: shown }, at)
+        expect(
+          await rows(
+            'select territory, guild_name, acquired, valid_from, valid_until from game.territory_hold order by 1, 4',
+          ),
+        ).toEqual([
+          ['Elm', 'Guild a', '08:00', '08:00', '10:00:10'],
+          ['Elm', 'Guild b', null, '10:00:10', 'infinity'],
+          ['Oak', 'Guild b', null, '10:00', '10:00:05'],
+          ['Oak', 'Guild a', '10:00:05', '10:00:05', 'infinity'],
+        ])
+        expect(await actions()).toContainEqual([
+          'clock',
+          'ignored',
+          reasonOf('acquired lies before the game began in 1 record (Oak)'),
+        ])
+      })
+
+      test('is no joining, and the spell is one once its beginning is sent', async () => {
+        const of = (joined: string, contributed: number) => {
+          const guild = guildBody('a', { 1: owner, 2: { username: 'Bob', joined: '10:03', contributed } })
+          return JSON.parse(JSON.stringify(guild).replace('2026-06-01T10:03:00.000Z', joined)) as object
+        }
+        await syncGuild(world, guildBody('a', { 1: owner }), '10:00')
+        await syncGuild(world, of(early, 5), '10:05')
+        await syncGuild(world, of(early, 7), '10:15')
+        for (const [at, contributed] of [
+          ['10:25', 8],
+          ['10:35', 9],
+        ] as const)
+          await syncGuild(world, of('2026-06-01T10:03:00.000Z', contributed), at)
+        expect(await rows('select event, username, at, observed_at from analytics.membership_event')).toEqual([
+          ['joined', 'Bob', '10:05', '10:05'],
+        ])
+        expect(
+          await rows(
+            `select contributed from analytics.member_contribution('${guildId('a')}', '2026-06-01', '2026-06-02') where username = 'Bob'`,
+          ),
+        ).toEqual([[9]])
+        expect(await actions()).toContainEqual([
+          'clock',
+          'ignored',
+          reasonOf('joined lies before the game began in 1 record'),
+        ])
+      })
+    },
+  )
+
   test('a lastJoin of a profile that lies in the future is ignored, and the rest of the profile is loaded', async () => {
     await syncPlayer(world, 1, profile(1, { online: true, server: 'EU1', lastJoin: '30 12:00' }), '10:00')
     await syncPlayer(world, 1, profile(1, { online: true, server: 'EU1', lastJoin: '09:00' }), '10:05')

@@ -77,12 +77,17 @@ begin atomic
      cross join lateral analytics.counter_border('guilds', guild::text, 'game.member_counter', lacking.at, to_time) ended
   ), spell as materialized (
     -- A spell is the time under one `joined`: a returning member begins again, at 0 where it is counted since joining. Those
-    -- that do not touch the interval have no rise in it.
+    -- that do not touch the interval have no rise in it. One without `joined` goes on where the next version says that it began before.
     select version.player_uuid, version.joined, version.valid_from, version.valid_until
       from (select member.*, bool_or(member.valid_from <= to_time and member.valid_until > from_time)
                                over (partition by member.player_uuid, member.joined) as is_touched
-              from game.guild_member member
-             where member.guild_uuid = guild and (player is null or member.player_uuid = player)) version
+              from (select version.player_uuid, version.valid_from, version.valid_until,
+                           case when version.joined is not null then version.joined
+                                when lead(version.valid_from) over own = version.valid_until
+                                 and lead(version.joined) over own <= version.valid_from then lead(version.joined) over own end as joined
+                      from game.guild_member version
+                     where version.guild_uuid = guild and (player is null or version.player_uuid = player)
+                    window own as (partition by version.player_uuid order by version.valid_from)) member) version
      where version.is_touched
   ), tier as (
     -- Where counters fell is materialized, except for the last hours.

@@ -15,7 +15,7 @@ import {
   type Entity,
   type IgnoredInstant,
   type Normalized,
-  notAfter,
+  possible,
   type QuarantinedPart,
   type ResponseContext,
   type Row,
@@ -107,8 +107,8 @@ function placeMembers(
       if (!isUuid(playerUuid)) throw recordError('/uuid', 'a member without a uuid')
       if (twice.has(playerUuid)) throw recordError('/uuid', 'a member in two places')
       const username = member.username ?? (isUuid(key) ? null : key)
-      const joined = notAfter(member.joined, context, ignored, { field: 'joined' })
-      const lastJoin = notAfter(member.lastJoin, context, ignored, { field: 'lastJoin' })
+      const joined = possible(member.joined, context, ignored, { field: 'joined' })
+      const lastJoin = possible(member.lastJoin, context, ignored, { field: 'lastJoin' })
       const dated = { ...member, joined, lastJoin }
       // Ranks are sent in small letters here and in capitals elsewhere: the case says nothing.
       const { names: hides, odd: oddRules } = readRestrictions(record)

@@ -11,7 +11,7 @@ import {
   type Entity,
   type IgnoredInstant,
   type Normalized,
-  notAfter,
+  possible,
   type QuarantinedPart,
   type ResponseContext,
   type Row,
@@ -123,7 +123,7 @@ export const players = defineWorklist({
 function normalizePlayer(record: unknown, context?: ResponseContext): Normalized<typeof playerHistory> {
   const { value: player, odd, hasAll } = readableOf(record, parsePlayer, ['uuid'])
   const ignored: IgnoredInstant[] = []
-  const lastJoin = notAfter(player.lastJoin, context, ignored, { field: 'lastJoin' })
+  const lastJoin = possible(player.lastJoin, context, ignored, { field: 'lastJoin' })
   const lasting = omit(player, 'online', 'server', 'activeCharacter', 'lastJoin', 'characters')
   // Numbers that move, and what a player shows of them, are no version of the player.
   const shown = omit(lasting, 'previousRanking', 'featuredStats', 'restrictions')

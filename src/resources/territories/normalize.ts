@@ -4,7 +4,7 @@ import {
   type Entity,
   type IgnoredInstant,
   type Normalized,
-  notAfter,
+  possible,
   type ResponseContext,
   type Row,
 } from '../../sync/declare/resource.ts'
@@ -22,7 +22,7 @@ export function normalizeTerritory(named: unknown, context?: ResponseContext): N
   // Who holds it, since when, and what is stored have tables of their own: they are no version of the place.
   const { guild, acquired: sent, resources, ...standing } = parsed
   const ignored: IgnoredInstant[] = []
-  const acquired = notAfter(sent, context, ignored, { field: 'acquired', of: territory })
+  const acquired = possible(sent, context, ignored, { field: 'acquired', of: territory })
   const links = [...(parsed.links ?? [])].sort()
   const { start, end } = parsed.location ?? {}
   const [minX, maxX] = ends(start?.[0], end?.[0])

@@ -1,7 +1,8 @@
 import { nameOf, type RecordedResponses } from '../../api/recordings/recorded.ts'
 import type { Recorded as RecordedLine } from '../../api/schemas/recordings/recording-index.ts'
+import { earliest } from '../declare/ignored.ts'
 import type { Resource, Worklist } from '../declare/resource.ts'
-import { AGREEING_CLOCKS, earliest } from '../respond/clocks.ts'
+import { AGREEING_CLOCKS } from '../respond/clocks.ts'
 import { iso } from '../respond/validate-snapshot.ts'
 import { type OtherForm, requestsOfResource } from './recorded-requests.ts'
 

@@ -16,7 +16,7 @@ import type { Personal } from './personal.ts'
 
 export type * from '../retention/retained-tables.ts'
 export type * from './entity.ts'
-export { type IgnoredInstant, notAfter, type ResponseContext } from './ignored.ts'
+export { type IgnoredInstant, possible, type ResponseContext } from './ignored.ts'
 export {
   type Fields,
   isFields,

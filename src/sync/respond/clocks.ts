@@ -1,8 +1,6 @@
 import type { Dates } from '../../api/http/response-headers.ts'
+import { earliest } from '../declare/ignored.ts'
 import type { ClockSetting } from '../evidence/policies.ts'
-
-/** The game began in 2013: nothing speaks for an earlier instant. */
-export const earliest = Date.UTC(2013, 0, 1)
 
 const minute = 60_000
 /** Two clocks that differ by no more than this tell the same time: requests take a while, and headers count seconds. ms */

@@ -178,11 +178,13 @@ function examples(named: readonly string[], of: number): string {
 
 /** At most one action for each field. */
 export function ignoredActions(ignored: readonly IgnoredInstant[]): GuardAction[] {
-  const fields = [...new Set(ignored.map(({ field }) => field))].sort()
-  return fields.map((field) => {
-    const all = ignored.filter((one) => one.field === field)
+  const where = ({ field, isEarly = false }: IgnoredInstant) =>
+    `${field} lies ${isEarly ? 'before the game began' : 'in the future'}`
+  const places = [...new Set(ignored.map(where))].sort()
+  return places.map((place) => {
+    const all = ignored.filter((one) => where(one) === place)
     const named = all.flatMap(({ of }) => of ?? []).toSorted()
     const records = counted(all.length, 'records') + examples(named.slice(0, 3), named.length)
-    return { guard: 'clock', action: 'ignored', reason: `${field} lies in the future in ${records}; ignored` }
+    return { guard: 'clock', action: 'ignored', reason: `${place} in ${records}; ignored` }
   })
 }
