@@ -1,6 +1,6 @@
 create or replace function analytics.member_activity(guild uuid, at timestamptz default now())
 returns table (player_uuid uuid, username text, rank text, last_seen timestamptz, days_inactive real, status text, reason text)
-language sql stable parallel safe set jit = off
+language sql stable parallel safe set jit = off set plan_cache_mode = force_generic_plan
 begin atomic
   with known as (
     select member.player_uuid, member.username, member.rank, 'onlineStatus' = any(coalesce(member.restricted, '{}'))

@@ -1,6 +1,6 @@
 create or replace function analytics.member_contribution(guild uuid, from_time timestamptz, to_time timestamptz)
 returns table (player_uuid uuid, username text, rank text, contributed bigint, share real, "position" int, quality text, at_most bigint)
-language sql stable parallel safe set jit = off
+language sql stable parallel safe set jit = off set plan_cache_mode = force_generic_plan
 begin atomic
   with rise as (
     select member.player_uuid, member.username, member.rank, known.gained,

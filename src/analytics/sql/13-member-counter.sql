@@ -1,6 +1,6 @@
 create or replace function analytics.member_counter(guild uuid, counter text, from_time timestamptz, to_time timestamptz)
 returns table (player_uuid uuid, username text, delta double precision, quality text, at_most double precision)
-language sql stable parallel safe set jit = off
+language sql stable parallel safe set jit = off set plan_cache_mode = force_generic_plan
 begin atomic
   select member.player_uuid, member.username, known.delta, case when known.delta is null then 'unknown' else rise.quality end,
          case when known.delta is not null then rise.at_most end

@@ -116,7 +116,7 @@ rect.taken { stroke: var(--ink); stroke-width: 3 }
 @media screen and (max-width: 740px) { .resources li { grid-template-columns: minmax(0, 1fr) 3.6em; gap: 2px 10px } .resources b, .resources li > span:not(.n) { grid-column: 1 / -1 } }
 body:has(.home-page) { max-width: 1440px } .home-page h2, .home-page figcaption:not(:last-child) { display: none } .home-page section, .home-page figure { margin-top: 18px }
 .front { display: grid; grid-template-columns: minmax(0, 2fr) minmax(260px, 1fr); gap: 10px 28px } .places { display: block; width: 100%; height: auto; max-height: 82vh; font: 11px system-ui, sans-serif }
-.places rect { stroke: var(--paper) } .places a:hover rect { stroke: var(--ink); stroke-width: 2 } .places text { fill: var(--on-guild); pointer-events: none }
+.places rect, .places path { stroke: var(--paper) } .places a:hover rect { stroke: var(--ink); stroke-width: 2 } .places text { fill: var(--on-guild); pointer-events: none }
 #ticker { list-style: none; margin: 8px 0 0; padding: 0; font-size: 14px } #ticker li { padding: 6px 0; border-top: 1px solid var(--rule); line-height: 1.7 } #ticker time { color: var(--soft); margin-right: 4px }
 .chip { display: inline-flex; align-items: center; padding: 0 9px; border: 1px solid var(--rule); border-radius: 99px; font-weight: 600; font-size: 13px; line-height: 1.6; text-decoration: none; color: var(--ink) } a.chip:hover { border-color: var(--ink) }
 .numbers { list-style: none; margin: 0; padding: 0; display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 14px } .numbers a { display: block; height: 100%; padding: 12px 14px; border: 1px solid var(--rule); border-radius: 8px; color: inherit; text-decoration: none }

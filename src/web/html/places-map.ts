@@ -1,10 +1,11 @@
-import { html, raw } from 'hono/html'
+import { html } from 'hono/html'
 import { guildColour } from '../../analytics/report/drawing/colours.ts'
 import type { Markup } from '../../analytics/report/drawing/html-table.ts'
 import { labelOf, labelWidth } from '../../analytics/report/map/label-room.ts'
 import { mapTitle } from '../../analytics/report/map/map.ts'
 import { visibleLine } from '../../base/terminal-text.ts'
 import type { Sql } from '../../db/database.ts'
+import { grouped } from './grouped.ts'
 import { pathOf } from './links.ts'
 
 /** A territory as last seen, and who holds it. */
@@ -66,19 +67,36 @@ export function placesMap(places: readonly HeldPlace[], { id, guild, label }: Dr
   const scale = WIDTH / Math.max(1, east - west)
   const height = Math.min(1200, Math.max(100, Math.round((south - north) * scale)))
   const down = height / Math.max(1, south - north)
-  const rects = places.map(({ territory, uuid, name, prefix, ...at }) => {
-    const [x, y] = [Math.round((at.x1 - west) * scale), Math.round((at.z1 - north) * down)]
-    const [width, tall] = [
-      Math.max(1, Math.round((at.x2 - at.x1) * scale)),
-      Math.max(1, Math.round((at.z2 - at.z1) * down)),
-    ]
-    const fill = name === null ? 'url(#unknown)' : guildColour(name)
-    const faint = guild !== undefined && uuid !== guild ? ' fill-opacity=".12"' : ''
+  const boxOf = (at: HeldPlace) => ({
+    x: Math.round((at.x1 - west) * scale),
+    y: Math.round((at.z1 - north) * down),
+    width: Math.max(1, Math.round((at.x2 - at.x1) * scale)),
+    tall: Math.max(1, Math.round((at.z2 - at.z1) * down)),
+  })
+  const isShown = ({ uuid }: HeldPlace) => guild === undefined || uuid === guild
+  const rects = places.filter(isShown).map((place) => {
+    const { territory, name, prefix } = place
+    const { x, y, width, tall } = boxOf(place)
     const text = labelOf(prefix ?? name ?? '')
-    const shown = guild === undefined && name !== null && tall > LABEL + 2 && (labelWidth(text) * LABEL) / 8 <= width
-    return html`<a href="${pathOf('territories', territory)}" tabindex="-1"><rect x="${x}" y="${y}" width="${width}" height="${tall}" fill="${fill}"${raw(faint)} data-place="${visibleLine(territory)}"><title>${territory}: ${name ?? 'no holder known'}</title></rect>${
-      shown ? html`<text x="${x + width / 2}" y="${y + tall / 2}">${text}</text>` : ''
+    const hasRoom = guild === undefined && name !== null && tall > LABEL + 2 && (labelWidth(text) * LABEL) / 8 <= width
+    return html`<a href="${pathOf('territories', territory)}" tabindex="-1"><rect x="${x}" y="${y}" width="${width}" height="${tall}" fill="${fillOf(place)}"${guild === undefined ? html` data-place="${visibleLine(territory)}"` : ''}><title>${guild === undefined ? `${territory}: ${name ?? 'no holder known'}` : territory}</title></rect>${
+      hasRoom ? html`<text x="${x + width / 2}" y="${y + tall / 2}">${text}</text>` : ''
     }</a>`
   })
-  return html`<svg id="${id}" class="places" text-anchor="middle" dominant-baseline="central" viewBox="0 0 ${WIDTH} ${height}" role="group" aria-label="${label}">${rects}</svg>`
+  // What surrounds the places of a guild: of each other holder one shape.
+  const around = [
+    ...grouped(
+      places.filter((place) => !isShown(place)),
+      ({ uuid }) => uuid,
+    ),
+  ].map(([, others]) => {
+    const boxes = others.map(boxOf).map(({ x, y, width, tall }) => `M${x} ${y}h${width}v${tall}h-${width}z`)
+    const [first] = others
+    return html`<path fill="${first ? fillOf(first) : ''}" fill-opacity=".12" d="${boxes.join('')}"><title>${first?.name ?? 'no holder known'}</title></path>`
+  })
+  return html`<svg id="${id}" class="places" text-anchor="middle" dominant-baseline="central" viewBox="0 0 ${WIDTH} ${height}" role="group" aria-label="${label}">${around}${rects}</svg>`
+}
+
+function fillOf({ name }: HeldPlace): string {
+  return name === null ? 'url(#unknown)' : guildColour(name)
 }

@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
 import type { Frame } from '../../analytics/report/drawing/frame.ts'
 import type { Markup } from '../../analytics/report/drawing/html-table.ts'
+import type { memberGains } from '../../analytics/report/guild/guild-wars.ts'
 import { compact, count, number } from '../../analytics/report/words.ts'
 import { link } from '../html/links.ts'
 import type { Visit } from '../html/page.ts'
@@ -21,22 +22,32 @@ interface Member {
   readonly raids: number | null
 }
 
+/** The counters of which the table of members has gains. */
+export const memberCounters = ['wars', 'guildRaids.total']
+
 /** Every member in one table: when last seen, what was gained in the period, and what cannot be known why. */
 export async function membersFigure(
   { sql, query }: Visit,
   { uuid, path }: { readonly uuid: string; readonly path: string },
+  gains: Awaited<ReturnType<typeof memberGains>>,
   frame: Frame,
 ): Promise<Figure> {
-  const members = await sql.query<Member>(
+  const known = await sql.query<Omit<Member, 'wars' | 'raids'>>(
     `select member.player_uuid::text as player, member.username, member.rank, joined.joined_at as joined, member.last_seen as seen,
-            member.days_inactive::double precision as days, member.status, member.reason, gained.contributed, wars.delta as wars, raids.delta as raids
+            member.days_inactive::double precision as days, member.status, member.reason, gained.contributed
        from analytics.member_activity($1, (select least($3::timestamptz, last_at) from analytics.observed())) member
        left join (select player_uuid, joined_at from analytics.guild_member where guild_uuid = $1) joined using (player_uuid)
-       left join (select player_uuid, contributed from analytics.member_contribution($1, $2, $3)) gained using (player_uuid)
-       left join (select player_uuid, delta from analytics.member_counter($1, 'wars', $2, $3)) wars using (player_uuid)
-       left join (select player_uuid, delta from analytics.member_counter($1, 'guildRaids.total', $2, $3)) raids using (player_uuid)`,
+       left join (select player_uuid, contributed from analytics.member_contribution($1, $2, $3)) gained using (player_uuid)`,
     [uuid, frame.from, frame.to],
   )
+  const [warsOf, raidsOf] = memberCounters.map(
+    (counter) => new Map(gains(counter).map(({ player, gained }) => [player, gained])),
+  )
+  const members: readonly Member[] = known.map((member) => ({
+    ...member,
+    wars: warsOf?.get(member.player) ?? null,
+    raids: raidsOf?.get(member.player) ?? null,
+  }))
   if (members.length === 0)
     return missing('members-list', 'Its members are not known', `wynnsync sync guilds --guild ${uuid}`)
   const of = (wanted: string) => members.filter(({ status }) => status === wanted).length

@@ -5,7 +5,7 @@ import { type Figure, listFigure } from '../../analytics/report/drawing/figure.t
 import type { Frame } from '../../analytics/report/drawing/frame.ts'
 import { legendLine } from '../../analytics/report/drawing/swatch.ts'
 import { guildTerritoriesFigure } from '../../analytics/report/guild/guild-territories.ts'
-import { warsFigure } from '../../analytics/report/guild/guild-wars.ts'
+import { type MemberGain, warsFigure } from '../../analytics/report/guild/guild-wars.ts'
 import { count, moment, number, wholeTick } from '../../analytics/report/words.ts'
 import { guildLink, link } from '../html/links.ts'
 import type { Visit } from '../html/page.ts'
@@ -13,18 +13,27 @@ import { captureTable, latestCaptures } from './captures.ts'
 
 const [LATEST, RIVALS] = [15, 25]
 
+/** So many lost territories are listed. */
+const LOST = 100
+
 /** A territory cannot be attacked for so long after a capture, in minutes. */
 const COOLDOWN = 10
 
 /** What a guild lost and won, against whom and when. */
 export async function warFigures(
   visit: Visit,
-  rivals: readonly Rival[],
-  subject: { readonly uuid: string; readonly path: string; readonly name: string | undefined },
+  subject: {
+    readonly uuid: string
+    readonly path: string
+    readonly name: string | undefined
+    readonly rivals: readonly Rival[]
+    /** Left out: single players are not shown. */
+    readonly wars?: readonly MemberGain[] | undefined
+  },
   frame: Frame,
 ): Promise<Figure[]> {
-  const { sql, people } = visit
-  const { uuid, path, name } = subject
+  const { sql } = visit
+  const { uuid, path, name, rivals, wars } = subject
   const war = warFigure(rivals, path, frame)
   return [
     // Without anything won or lost, the one says all of the three.
@@ -32,7 +41,7 @@ export async function warFigures(
       ? [war]
       : [await lostFigure(visit, uuid, frame), war, await hoursOfWar(visit, uuid, frame)]),
     await guildTerritoriesFigure(sql, { uuid, name }, frame),
-    ...(people ? [await warsFigure(sql, uuid, frame)] : []),
+    ...(wars ? [warsFigure(wars, uuid, frame)] : []),
     await lastCaptures(visit, uuid),
   ]
 }
@@ -71,10 +80,16 @@ async function lostFigure({ sql }: Visit, uuid: string, { from, to }: Frame): Pr
   return {
     ...listFigure(id, `${number(open.length)} of ${all} ${open.length === 1 ? 'is' : 'are'} not won back`, {
       columns: ['Territory', 'Lost (UTC)', 'To', 'Last captured by', 'Open since (UTC)'],
-      rows: open.map(({ territory, at, taker, takerName, holder, holderName, since }) => [
-        ...[link('territories', territory), at, guildLink(taker, takerName), guildLink(holder, holderName)],
-        new Date(since.getTime() + COOLDOWN * 60_000),
-      ]),
+      rows: open
+        .slice(0, LOST)
+        .map(({ territory, at, taker, takerName, holder, holderName, since }) => [
+          ...[link('territories', territory), at, guildLink(taker, takerName), guildLink(holder, holderName)],
+          new Date(since.getTime() + COOLDOWN * 60_000),
+        ]),
+      note:
+        open.length > LOST
+          ? html`The ${number(LOST)} that were captured last; <a href="/api/v1/territory_capture?from_guild_uuid=${uuid}&amp;captured_at=gte.${from.toISOString()}&amp;limit=10000&amp;format=csv" rel="nofollow">CSV of all that was lost since ${moment(from)}</a>.`
+          : undefined,
     }),
     lead: `In this period, as far as the map was watched. A territory is open to attack ${COOLDOWN} minutes after a capture.`,
   }

@@ -8,6 +8,7 @@ import type { Markup } from '../../analytics/report/drawing/html-table.ts'
 import { legendLine } from '../../analytics/report/drawing/swatch.ts'
 import { guildHoursFigure } from '../../analytics/report/guild/guild-hours.ts'
 import { movesFigure } from '../../analytics/report/guild/guild-moves.ts'
+import { memberGains } from '../../analytics/report/guild/guild-wars.ts'
 import { count, levelText, moment, number, percent, wholeTick } from '../../analytics/report/words.ts'
 import { territoryVocabulary } from '../../api/schemas/territories.ts'
 import { type Banner, bannerMarkup } from '../html/banner.ts'
@@ -15,7 +16,7 @@ import { link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { type HeldPlace, placesMap, readPlaces } from '../html/places-map.ts'
-import { membersFigure } from './guild-members.ts'
+import { memberCounters, membersFigure } from './guild-members.ts'
 import { type Rival, readRivals, warFigures } from './guild-war.ts'
 import { guildNamed } from './guilds.ts'
 
@@ -31,6 +32,7 @@ export async function guildPage(visit: Visit): Promise<Page> {
   const held = places.filter((place) => place.uuid === uuid).length
   const rivals = await readRivals(visit, uuid, frame)
   const rival = query.get('rival')
+  const gains = people ? await memberGains(sql, uuid, frame, ...memberCounters) : undefined
   const parts = ['now', 'war', ...(people ? ['members'] : []), 'hours', 'history']
   return {
     path,
@@ -50,8 +52,8 @@ export async function guildPage(visit: Visit): Promise<Page> {
         await nowFigure(visit, subject, { guild, places, held }),
         ...(held > 0 ? [await productionFigure(visit, uuid)] : []),
       ),
-      chapterOf('war', 'War', ...(await warFigures(visit, rivals, { uuid, path, name }, frame))),
-      ...(people ? [chapterOf('members', 'Members', await membersFigure(visit, subject, frame))] : []),
+      chapterOf('war', 'War', ...(await warFigures(visit, { uuid, path, name, rivals, wars: gains?.('wars') }, frame))),
+      ...(gains ? [chapterOf('members', 'Members', await membersFigure(visit, subject, gains, frame))] : []),
       chapterOf(
         'hours',
         'Hours',
@@ -61,11 +63,22 @@ export async function guildPage(visit: Visit): Promise<Page> {
       chapterOf(
         'history',
         'History',
-        ...(people ? [await movesFigure(sql, uuid, frame)] : []),
+        ...(people ? [latestMoves(await movesFigure(sql, uuid, frame), uuid)] : []),
         await namesFigure(visit, uuid),
       ),
     ],
   }
+}
+
+/** So many moves are listed. */
+const MOVES = 60
+
+/** Of moves of years the last ones: a page is read on a phone, too. */
+function latestMoves({ table, ...figure }: Figure, uuid: string): Figure {
+  if (!table || table.rows.length <= MOVES) return { ...figure, ...(table && { table }) }
+  const all = `/api/v1/membership_event?guild_uuid=${uuid}&limit=10000&format=csv`
+  const note = html`The last ${number(MOVES)} of ${number(table.rows.length)}; <a href="${all}" rel="nofollow">CSV of all</a>.`
+  return { ...figure, table: { ...table, rows: table.rows.slice(-MOVES), note } }
 }
 
 interface Subject {

@@ -5,6 +5,7 @@ import { apiWords, count, instant, levelText, moment } from '../../analytics/rep
 import { INSTANT, instantOf } from '../../base/text/instants.ts'
 import { nearest } from '../../base/text/nearest.ts'
 import type { Sql } from '../../db/database.ts'
+import { grouped } from '../html/grouped.ts'
 import { link, pathOf } from '../html/links.ts'
 import { alone, chapterOf, type Page, type Visit } from '../html/page.ts'
 import { Problem } from '../http/problems.ts'
@@ -12,7 +13,6 @@ import { dropsMarkup, itemCard } from './item-card.ts'
 import {
   changesTable,
   differences,
-  grouped,
   nameOf,
   type Revision,
   readRevisions,

@@ -5,6 +5,7 @@ import type { Table } from '../../analytics/report/drawing/html-table.ts'
 import { readablePath } from '../../analytics/report/patch/patch-changes.ts'
 import { count, instant } from '../../analytics/report/words.ts'
 import type { Sql } from '../../db/database.ts'
+import { grouped } from '../html/grouped.ts'
 import { link, pathOf } from '../html/links.ts'
 
 /** A version of an item. */
@@ -83,17 +84,6 @@ export async function readRevisions(
     const versions = versionsOf.get(id) ?? []
     return { versions, revisions: revisionsOf(id, versions, changesOf.get(id) ?? []) }
   }
-}
-
-/** Rows by what they have in common, in their order. */
-export function grouped<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, Row[]> {
-  const groups = new Map<Key, Row[]>()
-  for (const row of rows) {
-    const group = groups.get(keyOf(row))
-    if (group) group.push(row)
-    else groups.set(keyOf(row), [row])
-  }
-  return groups
 }
 
 function revisionsOf(id: string, versions: readonly Version[], changed: readonly Changed[]): Revision[] {

@@ -6,11 +6,11 @@ import { count, length, moment, number } from '../../analytics/report/words.ts'
 import { onlineTotalFigure } from '../../analytics/report/worlds/online-total.ts'
 import { readWorldHours, type WorldHour, worldsFigure } from '../../analytics/report/worlds/worlds-chapter.ts'
 import type { Sql } from '../../db/database.ts'
+import { grouped } from '../html/grouped.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { sortedTable } from '../html/sorted-table.ts'
 import { sparkline, tilesMarkup } from '../html/tiles.ts'
-import { grouped } from './revisions.ts'
 
 /** `/worlds`: the worlds with their players and how long they are up, the highest numbers, and population over time. */
 export async function worldsPage(visit: Visit): Promise<Page> {

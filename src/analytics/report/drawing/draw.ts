@@ -42,7 +42,7 @@ export function drawScaled(label: string, options: Plot.PlotOptions & { readonly
   return raw(`<div class="scaled">${svgOf(options, { width: options.width, isNarrow: false }, label)}</div>`)
 }
 
-function svgOf(options: Plot.PlotOptions, { width }: Sheet, label: string): string {
+function svgOf(options: Plot.PlotOptions, { width, isNarrow }: Sheet, label: string): string {
   cellTexts.length = 0
   const svg = Plot.plot({ width, className: 'plot', ...options, document: document as never }) as unknown as SvgElement
   // The page has one style sheet of its own and allows no other.
@@ -63,7 +63,12 @@ function svgOf(options: Plot.PlotOptions, { width }: Sheet, label: string): stri
   }
   svg.setAttribute('role', label === '' ? 'presentation' : links.length > 0 ? 'group' : 'img')
   if (label !== '') svg.setAttribute('aria-label', label)
-  return rounded(svg.outerHTML).replace(/<g data-cells="(\d+)" \/>/g, (_, nth: string) => cellTexts[Number(nth)] ?? '')
+  const text = rounded(svg.outerHTML).replace(
+    /<g data-cells="(\d+)" \/>/g,
+    (_, nth: string) => cellTexts[Number(nth)] ?? '',
+  )
+  // No pointer rests on a phone, and titles of hundreds of cells are most of a picture; those of links are their names.
+  return isNarrow && links.length === 0 ? text.replace(/<title>[^<]*<\/title>/g, '') : text
 }
 
 /** A rectangle of a grid: a span of x in a row of y. */

@@ -13,7 +13,7 @@ export interface Table {
   readonly columns: readonly (Markup | string)[]
   readonly rows: readonly (readonly Cell[])[]
   /** What a reader should know of it, such as how many rows are left out. */
-  readonly note?: string | undefined
+  readonly note?: Markup | string | undefined
 }
 
 /** The named fields of each record, as rows. */
@@ -32,8 +32,9 @@ export function tableMarkup({ columns, rows, note }: Table): Markup {
   const isNumeric = columns.map((_, index) => rows.every((row) => isNumber(row[index])))
   const kind = (index: number) => (isNumeric[index] ? ' class="n"' : '')
   // A template for each of ten thousand cells would take three times as long.
+  // Cells and rows end where the next begins, as HTML has it: a tenth of a page would be tags that say so.
   const line = (row: readonly Cell[]) =>
-    `<tr>${row.map((cell, index) => `<td${kind(index)}>${cellText(cell)}</td>`).join('')}</tr>\n`
+    `<tr>${row.map((cell, index) => `<td${kind(index)}>${cellText(cell)}`).join('')}`
   const body = (some: readonly (readonly Cell[])[]) => raw(some.map(line).join(''))
   const more = rows.slice(rowsOnPaper)
   return html`<div class="scroll" tabindex="0"><table>

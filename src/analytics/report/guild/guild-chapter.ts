@@ -7,7 +7,7 @@ import { legendLine } from '../drawing/swatch.ts'
 import { count, number, percent, wholeTick } from '../words.ts'
 import { guildHoursFigure } from './guild-hours.ts'
 import { movesFigure } from './guild-moves.ts'
-import { warsFigure } from './guild-wars.ts'
+import { memberGains, warsFigure } from './guild-wars.ts'
 import { memberBars, qualityLegend, qualityNote } from './member-bars.ts'
 
 /** The guild with the most members among those that were synced; null when none was. */
@@ -31,7 +31,7 @@ export async function guildChapter(sql: Sql, frame: Frame): Promise<Chapter> {
   const figures = await Promise.all([
     membersFigure(sql, guild, frame),
     contributionFigure(sql, guild, frame),
-    warsFigure(sql, guild, frame),
+    memberGains(sql, guild, frame, 'wars').then((of) => warsFigure(of('wars'), guild, frame)),
     movesFigure(sql, guild, frame),
     guildHoursFigure(sql, guild, frame),
   ])

@@ -1,22 +1,44 @@
 import type { Sql } from '../../../db/database.ts'
 import { type Figure, missing } from '../drawing/figure.ts'
 import { type Frame, playerCell } from '../drawing/frame.ts'
+import type { Period } from '../period.ts'
 import { count, number } from '../words.ts'
 import { memberBars, qualityLegend, qualityNote } from './member-bars.ts'
 
-/** d. How many wars each member fought in the period. */
-export async function warsFigure(sql: Sql, guild: string, frame: Frame): Promise<Figure> {
-  const rows = await sql.query<{ player: string; username: string; wars: number | null; quality: string }>(
-    `select player_uuid::text as player, username, delta as wars, quality
-       from analytics.member_counter($1, 'wars', $2, $3)`,
-    [guild, frame.from, frame.to],
+/** What a member gained of a counter in a period. */
+export interface MemberGain {
+  readonly player: string
+  readonly username: string
+  /** Null: not known. */
+  readonly gained: number | null
+  readonly quality: string
+}
+
+/** What members gained of several counters, those who gained most first: it takes longer to plan than to run, and is planned once. */
+export async function memberGains(
+  sql: Sql,
+  guild: string,
+  { from, to }: Period,
+  ...counters: readonly string[]
+): Promise<(counter: string) => readonly MemberGain[]> {
+  const rows = await sql.query<MemberGain & { readonly counter: string }>(
+    `select wanted.counter, member.player_uuid::text as player, member.username, member.delta as gained, member.quality
+       from unnest($4::text[]) with ordinality as wanted(counter, place)
+      cross join lateral analytics.member_counter($1, wanted.counter, $2, $3) with ordinality as member(player_uuid, username, delta, quality, at_most, nth)
+      order by wanted.place, member.nth`,
+    [guild, from, to, counters],
   )
+  return (counter) => rows.filter((row) => row.counter === counter)
+}
+
+/** d. How many wars each member fought in the period. */
+export function warsFigure(rows: readonly MemberGain[], guild: string, frame: Frame): Figure {
   const id = 'wars'
-  const known = rows.filter(({ wars }) => wars !== null)
+  const known = rows.filter(({ gained }) => gained !== null)
   if (known.length === 0)
     return missing(id, 'How many wars its members fought is not known', `wynnsync sync guilds --guild ${guild}`)
-  const fought = known.flatMap(({ username, wars, quality }) =>
-    wars === null || wars <= 0 ? [] : [{ username, amount: wars, quality }],
+  const fought = known.flatMap(({ username, gained, quality }) =>
+    gained === null || gained <= 0 ? [] : [{ username, amount: gained, quality }],
   )
   const [first] = fought
   return {
@@ -31,7 +53,7 @@ export async function warsFigure(sql: Sql, guild: string, frame: Frame): Promise
     }),
     table: {
       columns: ['Member', 'Wars', 'Quality'],
-      rows: rows.map(({ player, username, wars, quality }) => [playerCell(frame, player, username), wars, quality]),
+      rows: rows.map(({ player, username, gained, quality }) => [playerCell(frame, player, username), gained, quality]),
       note: qualityNote,
     },
   }
