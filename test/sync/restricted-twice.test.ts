@@ -61,6 +61,59 @@ describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
     expect([await pending(), await actions()]).toEqual([[], []])
   })
 
+  /** The API answers about these players at an instant, by a clock that stands still at `dated`. */
+  async function syncDated(bodies: readonly object[], at: string, dated: string) {
+    await world.clock.advanceTo(instantOf(at))
+    const headers = headersOf(instantOf(dated), 120)
+    for (const [nth, body] of bodies.entries())
+      world.sandbox.setAnswer(`/player/${playerId(nth + 1)}`, () => ({ headers, body }))
+    const both: World = Object.assign(Object.create(world), { trusts: 'both' })
+    return await syncPlayers(both, { keys: bodies.map((_, nth) => playerId(nth + 1)) })
+  }
+
+  test('hide at once although the clock of the response is refused, and remove nothing, however often it comes', async () => {
+    await showEverything(world)
+    const stored = await whereStored(world.db, secrets.mainAccess)
+    for (const at of ['11:30', '11:40', '15:00', '23:00'])
+      expect(await syncDated([hidden], at, '10:00')).toMatchObject({ rejected: 1 })
+    expect(await pending()).toEqual([['mainAccess', true, false, '11:30']])
+    expect(await rows('select playtime_hours, restricted from analytics.player')).toEqual([[null, ['mainAccess']]])
+    expect(await whereStored(world.db, secrets.mainAccess)).toEqual(stored)
+    expect(await actions()).toEqual([])
+    await syncPlayer(world, 1, fullProfile(), '23:10')
+    expect([await pending(), await rows('select playtime_hours from analytics.player')]).toEqual([[], [[70001]]])
+    await syncDated([hidden], '02 10:00', '10:00')
+    for (const at of ['02 10:10', '02 10:20']) await syncPlayer(world, 1, hidden, at)
+    expect(await whereStored(world.db, secrets.mainAccess)).toEqual([])
+  })
+
+  test('of many at once are held also where the clock of their responses stands still', async () => {
+    const five = numbers(5)
+    const bodies = five.map((number) => profile(number, { playtime: 12, globalData: { wars: number } }))
+    await syncDated(bodies, '09:00', '09:00')
+    const before = await count('game.player_counter')
+    const hides = five.map((number) => profile(number, { restrictions: { mainAccess: true } }))
+    await syncDated(hides, '11:30', '10:00')
+    expect(await rows('select distinct is_pending, is_held from sync.privacy_restriction')).toEqual([[true, true]])
+    for (const at of ['11:40', '11:50', '12:00']) await syncDated(hides, at, at)
+    expect([await count('game.player_counter'), await actions()]).toEqual([before, []])
+  })
+
+  test('of a response about another player than the one that was asked for hide nothing', async () => {
+    await showEverything(world)
+    const other = { ...profile(2, { restrictions: { mainAccess: true } }) }
+    expect(await syncDated([other], '10:00', '10:00')).toMatchObject({ rejected: 1 })
+    expect(await pending()).toEqual([])
+  })
+
+  test('of a guild hide at once although its list of members contradicts its total', async () => {
+    await showEverything(world)
+    const { members, ...guild } = guildOf({ restrictions: { main_access: true } }) as { members: object }
+    const flawed = { ...guild, members: { ...members, total: 13 } }
+    expect(await syncGuild(world, flawed, '10:00')).toMatchObject({ rejected: 1 })
+    expect(await rows('select distinct is_pending from sync.privacy_restriction')).toEqual([[true]])
+  })
+
   test('that a response in between does not repeat are withdrawn, and nothing is lost', async () => {
     await showEverything(world)
     const kept = await whereStored(world.db, secrets.mainAccess)

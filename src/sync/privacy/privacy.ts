@@ -121,6 +121,27 @@ export async function hiddenIn(sql: Sql, resource: ResourceBase, input: PrivacyI
   return await findRestrictedFields(sql, people, inForce, source)
 }
 
+/**
+ * Hides at once what a response that is not loaded restricts for the first time: how its clock is set, or what else it lacks, says nothing
+ * against what people wish. It confirms nothing, and removes nothing.
+ */
+export async function hideUnloaded(
+  sql: Sql,
+  resource: ResourceBase,
+  input: PrivacyInput,
+): Promise<Pick<PrivacyOutcome, 'hidesKept' | 'guarded'>> {
+  const { personal } = resource
+  const people = personal?.peopleIn(input.extraction) ?? []
+  if (!personal || input.isReplay || people.every(({ restricted }) => restricted.length === 0)) return nothingRestricted
+  // Its own instant may be any.
+  const source = { ...sourceOf(resource, input), at: new Date(input.receivedAt) }
+  const freshAmong = (known: readonly Restriction[]) => notYet(ownOf(known, source), people)
+  if (freshAmong(await restrictionsOf(sql, people, source)).length === 0) return nothingRestricted
+  await lockPrivacy(sql)
+  const standing = await restrictionsOf(sql, people, source)
+  return await addPending(sql, personal, freshAmong(standing), { standing, people }, source)
+}
+
 /** Applies a refused profile (403) as the restriction that it is. */
 export async function applyRefusal(sql: Sql, personal: Personal, source: RuleSource): Promise<void> {
   if (personal.refusalHides.length === 0) return

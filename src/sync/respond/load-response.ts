@@ -6,7 +6,7 @@ import { type Counts, noCounts, type RunStatus } from '../ledger/ledger.ts'
 import { fingerprintOf, rootsOf } from '../normalize/prepare.ts'
 import type { Touched } from '../outbox/touched.ts'
 import type { Target } from '../privacy/erase-person.ts'
-import { applyPrivacyRules, hiddenIn } from '../privacy/privacy.ts'
+import { applyPrivacyRules, hiddenIn, hideUnloaded } from '../privacy/privacy.ts'
 import { averageAgain } from './averages.ts'
 import { forgetRefusals } from './checked-keys.ts'
 import { ignoredActions, walkActions } from './guard-actions.ts'
@@ -37,6 +37,8 @@ export interface LoadResult extends Counts, Pick<Validation, 'reason' | 'normali
   readonly drift: readonly { readonly kind: string; readonly path: string; readonly member: string }[]
 }
 
+const noneHidden = { hidesKept: false, guarded: [] }
+
 /** Validates a response and loads what of it is accepted. Belongs into the transaction that records it. */
 export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: IncomingResponse): Promise<LoadResult> {
   const { extraction, preparation, scope } = incoming
@@ -55,7 +57,10 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   if (status === 'stale') return { ...base, status, reason, guarded }
   if (status === 'rejected') {
     const hidden = await hiddenIn(sql, resource, validation.response)
-    return { ...base, hidden, status, reason, rejected: 1, guarded }
+    const isOfKey = scope === undefined || rootsOf(preparation).some(({ key }) => key === scope)
+    const { hidesKept, ...unloaded } = isOfKey ? await hideUnloaded(sql, resource, validation.response) : noneHidden
+    const rejected = { ...base, hidden, status, reason, rejected: 1, guarded: [...guarded, ...unloaded.guarded] }
+    return hidesKept ? { ...rejected, hidesKept } : rejected
   }
   const isNewer = incoming.last === undefined || extraction.observedFrom > incoming.last.observedAt
   const unsent = await judgeUnsent(sql, resource, validation.response, witness, known, {
