@@ -305,6 +305,7 @@ comment on column sync.unsent.received_until is 'When the first response that ha
 comment on column sync.unsent.had is 'Records that had it before, of those in out_of.';
 comment on column sync.unsent.out_of is 'Records that might have had it before.';
 comment on column sync.unsent.run_id is 'The run that confirmed it: run_id in sync.run.';
+comment on column sync.unsent.columns is 'Columns of schema game that follow from it, as table.column; table.* where it says which rows there are.';
 
 comment on table sync.verification is 'What the last verification by `start` found, one row; `wynnsync verify` changes nothing.';
 comment on column sync.verification.id is 'Always 0.';

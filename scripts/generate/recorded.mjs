@@ -82,18 +82,43 @@ function view({ table, written }, suffix, about, text) {
 
 function currentVersions(of) {
   const shown = of.names.filter((name) => !/^(valid_until|previous_until|hash)$/.test(name))
-  const text = `select ${columns(of, shown)},\n       ${confirmed(of)} as confirmed_until\n${source(of, [`kept.valid_until = 'infinity'`])}`
+  const join = `cross join ${lacking(of)}`
+  const text = `select ${columns(of, shown, sent(of))},\n       ${confirmed(of)} as confirmed_until\n${source(of, [`kept.valid_until = 'infinity'`], join)}`
   return view(of, '', 'Current rows', text)
 }
 
+/** Of a part whose rows are not known a version has one row, with nothing in it. */
 function currentParts(of) {
-  const root = `join ${of.written.root} root on ${same(of)}`
-  const text = `select ${columns(of, of.names)},\n       ${confirmed(of)} as confirmed_until\n${source(of, [`root.valid_until = 'infinity'`], root)}`
+  const from = [
+    `  from ${of.written.root} root`,
+    ` cross join ${lacking(of)}`,
+    `  left join game.${of.table.name} kept on ${same(of)} and '*' <> all (lacking.columns)`,
+    ` where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns))`,
+    ...of.hides.rows.map((condition) => `   and ${condition}`),
+  ]
+  const key = [...of.written.key, 'valid_from']
+  const text = `select ${columns(of, of.names, sent(of), key)},\n       ${confirmed(of, 'root')} as confirmed_until\n${from.join('\n')}`
   return view(of, '', 'Current rows', text)
+}
+
+/** The columns of a table that the API does not send. */
+const lacking = ({ table }) => `analytics.not_sent('${table.name}') lacking`
+
+/** That the API sends a column; undefined for those that are its own, and for names: what a thing is called stays. */
+function sent({ table, written, names }, unsent = 'lacking.columns') {
+  const own = new Set([
+    ...keyOf(table).map(({ name }) => name),
+    ...(written.key ?? []),
+    'valid_from',
+    'observed_at',
+    'extra',
+  ])
+  const named = names.filter((name) => !own.has(name) && name !== 'document')
+  return Object.fromEntries(named.map((name) => [name, `not ${unsent} && array['*', '${name}']`]))
 }
 
 function pastParts(of) {
-  const root = `join ${of.written.root} root on ${same(of)}`
+  const root = ` join ${of.written.root} root on ${same(of)}`
   return view(of, '_history', PAST, `select ${columns(of, of.names)}, root.valid_until\n${source(of, [], root)}`)
 }
 
@@ -116,8 +141,11 @@ function rowViews(of) {
   const distinct = series.length > 0 ? `distinct on (${series.map((name) => `kept.${name}`).join(', ')}) ` : ''
   const limit = series.length > 0 ? '' : ' limit 1'
   const until = isOfMany ? '' : `,\n       ${confirmed(of)} as confirmed_until`
-  const text = `select ${distinct}${columns(of, of.names)}${until}\n${source(of, [])}\n order by ${order}${limit}`
   const isSample = declared !== undefined && !isOfMany
+  // Read once, and not joined: Postgres would sort all rows.
+  const once = isSample ? `with lacking as materialized (select columns from ${lacking(of)})\n` : ''
+  const shown = columns(of, of.names, isSample ? sent(of, '(select columns from lacking)') : {})
+  const text = `${once}select ${distinct}${shown}${until}\n${source(of, [])}\n order by ${order}${limit}`
   return [view(of, '', 'Latest rows', text), all(of, isSample ? 'sample' : 'history')]
 }
 
@@ -127,27 +155,35 @@ function keyOf({ primaryKeys, columns: list }) {
 }
 
 /** The last response that showed it: of a resource that is one response the last of it, else the last about the key. */
-function confirmed({ written, names }) {
+function confirmed({ written, names }, source = 'kept') {
   const { resource, isKeyed } = written
   const run = `(select max(run.observed_at) from sync.run run where run.resource = '${resource}' and run.${accepted})`
   if (!isKeyed) return run
-  const key = `kept.${names[0]}::text`
+  const key = `${source}.${names[0]}::text`
   return `coalesce((select item.observed_at from sync.work_item item where item.resource = '${resource}' and item.key = ${key}),
                 (select max(one.observed_at) from sync.observation one where one.resource = '${resource}' and one.key = ${key} and one.${accepted}))`
 }
 
 function source({ table, hides }, conditions, join) {
   const every = [...conditions, ...hides.rows]
-  const from = `  from game.${table.name} kept${join ? `\n  ${join}` : ''}`
+  const from = `  from game.${table.name} kept${join ? `\n ${join}` : ''}`
   return every.length > 0 ? `${from}\n where ${every.join('\n   and ')}` : from
 }
 
-function columns({ hides }, names) {
+/** @param shown the condition under which each column is known @param ofRoot columns that the root of a part has */
+function columns({ hides, written }, names, shown = {}, ofRoot = []) {
   const lines = ['']
   for (const name of names) {
-    const text = hides.columns[name]
-      ? `\n       case when ${hides.columns[name]} then kept.${name} end as ${name}`
-      : ` kept.${name}`
+    const value = `${ofRoot.includes(name) ? 'root' : 'kept'}.${name}`
+    const isDocument = name === 'document' && Object.keys(shown).length > 0
+    const conditions = [hides.columns[name], shown[name]].filter(Boolean)
+    const text =
+      conditions.length > 0
+        ? `\n       case when ${conditions.join(' and ')} then ${value} end as ${name}`
+        : isDocument
+          ? `\n       case when exists (select from sync.unsent where resource = '${written.resource}' and until_at is null)
+            then analytics.as_sent(${value}, '${written.resource}') else ${value} end as document`
+          : ` ${value}`
     if (text.startsWith('\n') || (lines.at(-1) + text).length > 110) lines.push('')
     lines[lines.length - 1] += `${text.trimStart()}, `.replace(/^\n */, '')
   }

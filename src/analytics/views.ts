@@ -422,7 +422,7 @@ export const territoryRecord = analytics
   })
   .existing()
 
-/** Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. */
+/** Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. While the API does not send them, an item has one row with NULL. */
 export const itemDropPlace = analytics
   .view('item_drop_place', {
     /** The item. */
@@ -516,7 +516,7 @@ export const item = analytics
   })
   .existing()
 
-/** Every identification of every item as of the latest response. */
+/** Every identification of every item as of the latest response. While the API does not send them, an item has one row with NULL. */
 export const itemIdentification = analytics
   .view('item_identification', {
     /** The item. */

@@ -6,7 +6,7 @@ import { inProfiles } from '../resources/personal.ts'
 import { engineNaming } from '../sync/privacy/named-columns.ts'
 
 /** Of the engine's tables, those that say what was observed, and when; the others belong to one installation. */
-const OF_ENGINE = ['run', 'observation', 'answer_span', 'coverage_hour', 'expectation', 'gap', 'tier']
+const OF_ENGINE = ['run', 'observation', 'answer_span', 'coverage_hour', 'expectation', 'gap', 'tier', 'unsent']
 
 /** Columns that say when a row began, the best first. */
 const TIMES =

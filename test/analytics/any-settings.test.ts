@@ -30,6 +30,7 @@ const given: Readonly<Record<string, string>> = {
   },
   ...{
     fields: '{/guild}',
+    ...{ relation: 'item', document: '{"lore":"a"}', steps: '{lore}' },
     begins: '{2026-05-01T00:00Z}',
     ends: '{2026-06-02T00:00Z}',
     key: guildId('a'),

@@ -46,6 +46,24 @@ describe('what is gone after an import', () => {
     expect(await end('guild_listing', 'guild_uuid')).toBe('21:00')
   })
 
+  test('and what the API does not send is unknown here, too, until a response has it', async () => {
+    const named = ['Ash', 'Elm', 'Fir', 'Oak', 'Yew']
+    const all = named.map((name) => item(name, { tier: 'rare' }))
+    await theirs.sync(items, all, '10:00')
+    for (const at of ['11:00', '12:00', '13:00']) await theirs.sync(items, some(...named), at)
+    const tiers = () => world.rows('select distinct tier from analytics.item')
+    await lake.exported()
+    await world.clock.advanceTo(instantOf('20:00'))
+    await lake.imported()
+    expect(await world.rows('select field, from_at, until_at, columns from sync.unsent')).toEqual([
+      ['/tier', '11:00', null, ['item.tier']],
+    ])
+    expect(await tiers()).toEqual([[null]])
+    for (const at of ['21:00', '22:00']) await world.sync(items, all, at)
+    expect(await tiers()).toEqual([['rare']])
+    expect(await world.rows('select from_at, until_at from sync.unsent')).toEqual([['11:00', '21:00']])
+  })
+
   test('is counted: the number of current keys is that of the table, also where it was not known', async () => {
     await theirs.sync(items, some('Ash', 'Elm', 'Fir', 'Oak'), '10:00')
     await theirs.sync(items, some('Ash', 'Elm', 'Fir'), '11:00')

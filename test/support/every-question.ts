@@ -63,6 +63,7 @@ export async function givenOf(db: Database, from: Date, to: Date): Promise<Given
     },
     ...{
       fields: '{/guild}',
+      ...{ relation: 'item', document: '{"lore":"a"}', steps: '{lore}' },
       begins: `{${from.toISOString()}}`,
       ends: `{${to.toISOString()}}`,
       unsent: '{}',

@@ -44,6 +44,7 @@ function callsOf({ name, kind, parameters }: Question): string[] {
             season: '1',
             rank: "'chief'",
             step: "interval '20 minutes'",
+            relation: "'item'",
           }[parameter.name] ?? 'null'
         )
       })

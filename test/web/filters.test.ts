@@ -215,6 +215,7 @@ describe.each(kindsOfPart)('filters of the read API on the %s database', (kind) 
     const { ask } = await served()
     const some: Record<string, string> = {
       ...{ guild: guildId('a'), player: '00000000-0000-4000-8000-000000000001', territory: 'Oak', step: '1 hour' },
+      ...{ relation: 'item', document: '{"lore":"a"}', steps: '{lore}' },
       ...{ season: '1', internal_name: 'bow', material: 'x', counter: 'wars', resource: 'items' },
       ...{ type: 'guildLevel', entity: guildId('a'), name: 'archer', near_x: '0', near_z: '0' },
       ...{ from_territory: 'Oak', to_territory: 'Elm', kind: 'guild', value: '1', entity_name: guildId('a') },

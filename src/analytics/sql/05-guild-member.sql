@@ -1,11 +1,12 @@
 create or replace view analytics.guild_member as
-select member.guild_uuid, member.player_uuid, member.username, member.rank, member.joined as joined_at,
+select member.guild_uuid, member.player_uuid, member.username, case when 'rank' = any (lacking.columns) then null else member.rank end as rank, case when 'joined' = any (lacking.columns) then null else member.joined end as joined_at,
        case when abs(contributed.value) <= 2 ^ 53 then contributed.value::bigint end as contributed,
        case when not 'onlineStatus' = any(rules.names) then presence.online end as online, rules.names as restricted,
        case when not 'onlineStatus' = any(rules.names) then presence.server end as server,
        case when not 'onlineStatus' = any(rules.names) then presence.last_join end as last_join, member.valid_from as since,
        coalesce(work.observed_at, imported.observed_at) as observed_at
   from game.guild_member member
+ cross join analytics.not_sent('guild_member') lacking
   left join lateral (select array(select hidden.name
                                     from (select unnest(member.restricted) as name union
                                           select rule.field_group from sync.privacy_restriction rule

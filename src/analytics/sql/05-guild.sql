@@ -1,9 +1,10 @@
 create or replace view analytics.guild as
 select listed.guild_uuid, coalesce(listed.name, profile.name) as name, coalesce(listed.prefix, profile.prefix) as prefix,
        latest.level, latest.xp_percent, latest.members, latest.online, latest.territories, latest.wars,
-       profile.created_at, latest.raids, latest.online_listed, latest.hidden,
+       case when 'created_at' = any (lacking.columns) then null else profile.created_at end as created_at, latest.raids, latest.online_listed, latest.hidden,
        greatest(coalesce(work.observed_at, imported.observed_at), run.observed_at) as observed_at
   from game.guild_listing listed
+ cross join analytics.not_sent('guild') lacking
   left join game.guild profile on profile.guild_uuid = listed.guild_uuid and profile.valid_until = 'infinity'
   left join sync.work_item work on work.resource = 'guilds' and work.key = listed.guild_uuid::text
   left join lateral (select max(one.observed_at) as observed_at from sync.observation one
@@ -16,9 +17,11 @@ select listed.guild_uuid, coalesce(listed.name, profile.name) as name, coalesce(
  where listed.valid_until = 'infinity'
 union all
 select profile.guild_uuid, profile.name, profile.prefix, latest.level, latest.xp_percent, latest.members, latest.online,
-       latest.territories, latest.wars, profile.created_at, latest.raids, latest.online_listed, latest.hidden,
+       latest.territories, latest.wars,
+       case when 'created_at' = any (lacking.columns) then null else profile.created_at end, latest.raids, latest.online_listed, latest.hidden,
        coalesce(work.observed_at, imported.observed_at) as observed_at
   from game.guild profile
+ cross join analytics.not_sent('guild') lacking
   left join sync.work_item work on work.resource = 'guilds' and work.key = profile.guild_uuid::text
   left join lateral (select max(one.observed_at) as observed_at from sync.observation one
                       where work.observed_at is null and one.resource = 'guilds' and one.key = profile.guild_uuid::text

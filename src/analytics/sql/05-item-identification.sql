@@ -1,13 +1,22 @@
 create or replace view analytics.item_identification as
-select item.internal_name, item.display_name, part.identification, part.raw, part.min, part.max, part.is_fixed,
-       item.type, item.sub_type, item.tier, item.level,
+select item.internal_name, item.display_name, part.identification, case when 'raw' = any (part_lacking.columns) then null else part.raw end as raw,
+       case when 'min' = any (part_lacking.columns) then null else part.min end as min,
+       case when 'max' = any (part_lacking.columns) then null else part.max end as max,
+       case when 'is_fixed' = any (part_lacking.columns) then null else part.is_fixed end as is_fixed,
+       case when 'type' = any (lacking.columns) then null else item.type end as type,
+       case when 'sub_type' = any (lacking.columns) then null else item.sub_type end as sub_type,
+       case when 'tier' = any (lacking.columns) then null else item.tier end as tier,
+       case when 'level' = any (lacking.columns) then null else item.level end as level,
        (select max(observed_at) from sync.run
          where resource = 'items' and status in ('ok', 'unchanged', 'partial')) as observed_at
-  from game.item_identification part
-  join game.item on item.internal_name = part.internal_name and item.valid_from = part.valid_from
- where item.valid_until = 'infinity';
+  from game.item
+ cross join analytics.not_sent('item') lacking
+ cross join analytics.not_sent('item_identification') part_lacking
+  left join game.item_identification part
+    on part.internal_name = item.internal_name and part.valid_from = item.valid_from and '*' <> all (part_lacking.columns)
+ where item.valid_until = 'infinity' and (part.identification is not null or '*' = any (part_lacking.columns));
 
-comment on view analytics.item_identification is 'Every identification of every item as of the latest response.';
+comment on view analytics.item_identification is 'Every identification of every item as of the latest response. While the API does not send them, an item has one row with NULL.';
 comment on column analytics.item_identification.internal_name is 'The item.';
 comment on column analytics.item_identification.display_name is 'What players call it; not unique.';
 comment on column analytics.item_identification.identification is 'Name of the bonus in the API, such as rawStrength.';

@@ -1,10 +1,32 @@
 create or replace view analytics.item as
-select internal_name, display_name, type, sub_type, tier, level, class_requirement, attack_speed, average_dps, powder_slots,
-       strength, dexterity, intelligence, defence, agility, quest, gathering_speed, durability, restriction, drop_restriction,
-       identified, allow_craftsman, drop_name, lore, valid_from as since,
+select internal_name, display_name,
+       case when 'type' = any (lacking.columns) then null else type end as type,
+       case when 'sub_type' = any (lacking.columns) then null else sub_type end as sub_type,
+       case when 'tier' = any (lacking.columns) then null else tier end as tier,
+       case when 'level' = any (lacking.columns) then null else level end as level,
+       case when 'class_requirement' = any (lacking.columns) then null else class_requirement end as class_requirement,
+       case when 'attack_speed' = any (lacking.columns) then null else attack_speed end as attack_speed,
+       case when 'average_dps' = any (lacking.columns) then null else average_dps end as average_dps,
+       case when 'powder_slots' = any (lacking.columns) then null else powder_slots end as powder_slots,
+       case when 'strength' = any (lacking.columns) then null else strength end as strength,
+       case when 'dexterity' = any (lacking.columns) then null else dexterity end as dexterity,
+       case when 'intelligence' = any (lacking.columns) then null else intelligence end as intelligence,
+       case when 'defence' = any (lacking.columns) then null else defence end as defence,
+       case when 'agility' = any (lacking.columns) then null else agility end as agility,
+       case when 'quest' = any (lacking.columns) then null else quest end as quest,
+       case when 'gathering_speed' = any (lacking.columns) then null else gathering_speed end as gathering_speed,
+       case when 'durability' = any (lacking.columns) then null else durability end as durability,
+       case when 'restriction' = any (lacking.columns) then null else restriction end as restriction,
+       case when 'drop_restriction' = any (lacking.columns) then null else drop_restriction end as drop_restriction,
+       case when 'identified' = any (lacking.columns) then null else identified end as identified,
+       case when 'allow_craftsman' = any (lacking.columns) then null else allow_craftsman end as allow_craftsman,
+       case when 'drop_name' = any (lacking.columns) then null else drop_name end as drop_name,
+       case when 'lore' = any (lacking.columns) then null else lore end as lore,
+       valid_from as since,
        (select max(observed_at) from sync.run
          where resource = 'items' and status in ('ok', 'unchanged', 'partial')) as observed_at
   from game.item
+ cross join analytics.not_sent('item') lacking
  where valid_until = 'infinity';
 
 comment on view analytics.item is 'Every item of the game as of the latest response, one row each.';

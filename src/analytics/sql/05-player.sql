@@ -1,13 +1,19 @@
 create or replace view analytics.player as
-select player.player_uuid, player.username, player.rank, player.support_rank, player.guild_uuid,
+select player.player_uuid, player.username,
+       case when 'rank' = any (lacking.columns) then null else player.rank end as rank,
+       case when 'support_rank' = any (lacking.columns) then null else player.support_rank end as support_rank,
+       case when 'guild_uuid' = any (lacking.columns) then null else player.guild_uuid end as guild_uuid,
        case when not 'mainAccess' = any(rules.names) then playtime.value end as playtime_hours,
-       case when not 'mainAccess' = any(rules.names) then player.first_join end as first_join,
+       case when not 'mainAccess' = any(rules.names) and not 'first_join' = any(lacking.columns) then player.first_join end as first_join,
        case when not 'onlineStatus' = any(rules.names) then status.last_join end as last_join,
        case when not 'onlineStatus' = any(rules.names) then status.online end as online,
-       case when not 'onlineStatus' = any(rules.names) then status.world end as world, player.nickname, player.guild_name,
-       lower(player.guild_rank collate "C") collate "default" as guild_rank, rules.names as restricted,
+       case when not 'onlineStatus' = any(rules.names) then status.world end as world, case when 'nickname' = any (lacking.columns) then null else player.nickname end as nickname,
+       case when 'guild_name' = any (lacking.columns) then null else player.guild_name end as guild_name,
+       case when 'guild_rank' = any (lacking.columns) then null else lower(player.guild_rank collate "C") collate "default" end as guild_rank,
+        rules.names as restricted,
        coalesce(item.observed_at, imported.observed_at) as observed_at
   from game.player
+ cross join analytics.not_sent('player') lacking
   left join lateral (select array(select hidden.name
                                     from (select unnest(player.restricted) as name union
                                           select rule.field_group from sync.privacy_restriction rule

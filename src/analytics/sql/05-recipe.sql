@@ -1,11 +1,24 @@
 create or replace view analytics.recipe as
-select recipe.internal_name, recipe.type, recipe.skill, recipe.level_min, recipe.level_max,
-       first.item as material_1, first.amount as amount_1, second.item as material_2, second.amount as amount_2,
-       recipe.xp, recipe.health_or_damage_min, recipe.health_or_damage_max, recipe.durability_min, recipe.durability_max,
-       recipe.duration_min, recipe.duration_max, recipe.valid_from as since,
+select recipe.internal_name, case when 'type' = any (lacking.columns) then null else recipe.type end as type,
+       case when 'skill' = any (lacking.columns) then null else recipe.skill end as skill,
+       case when 'level_min' = any (lacking.columns) then null else recipe.level_min end as level_min,
+       case when 'level_max' = any (lacking.columns) then null else recipe.level_max end as level_max,
+       case when material_lacking.columns && array['*', 'item'] then null else first.item end as material_1,
+       case when material_lacking.columns && array['*', 'amount'] then null else first.amount end as amount_1,
+       case when material_lacking.columns && array['*', 'item'] then null else second.item end as material_2,
+       case when material_lacking.columns && array['*', 'amount'] then null else second.amount end as amount_2,
+       case when 'xp' = any (lacking.columns) then null else recipe.xp end as xp,
+       case when 'health_or_damage_min' = any (lacking.columns) then null else recipe.health_or_damage_min end as health_or_damage_min,
+       case when 'health_or_damage_max' = any (lacking.columns) then null else recipe.health_or_damage_max end as health_or_damage_max,
+       case when 'durability_min' = any (lacking.columns) then null else recipe.durability_min end as durability_min,
+       case when 'durability_max' = any (lacking.columns) then null else recipe.durability_max end as durability_max,
+       case when 'duration_min' = any (lacking.columns) then null else recipe.duration_min end as duration_min,
+       case when 'duration_max' = any (lacking.columns) then null else recipe.duration_max end as duration_max, recipe.valid_from as since,
        (select max(observed_at) from sync.run
          where resource = 'recipes' and status in ('ok', 'unchanged', 'partial')) as observed_at
   from game.recipe
+ cross join analytics.not_sent('recipe') lacking
+ cross join analytics.not_sent('recipe_material') material_lacking
   left join game.recipe_material first
     on first.internal_name = recipe.internal_name and first.valid_from = recipe.valid_from and first.position = 1
   left join game.recipe_material second

@@ -1,9 +1,12 @@
 create or replace view analytics.season as
-select season.season, season.started_at, season.ends_at, season.territory_holding_sr_per_hour as rating_per_hour,
-       season.sr_per_war as rating_per_war,
+select season.season, case when 'started_at' = any (lacking.columns) then null else season.started_at end as started_at,
+       case when 'ends_at' = any (lacking.columns) then null else season.ends_at end as ends_at,
+       case when 'territory_holding_sr_per_hour' = any (lacking.columns) then null else season.territory_holding_sr_per_hour end as rating_per_hour,
+       case when 'sr_per_war' = any (lacking.columns) then null else season.sr_per_war end as rating_per_war,
        (select max(observed_at) from sync.run
          where resource = 'seasons' and status in ('ok', 'unchanged', 'partial')) as observed_at
   from game.season
+ cross join analytics.not_sent('season') lacking
  where season.valid_until = 'infinity';
 comment on view analytics.season is 'Every season in the API.';
 comment on column analytics.season.season is 'Its number.';

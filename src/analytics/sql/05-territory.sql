@@ -1,11 +1,20 @@
 create or replace view analytics.territory as
 select place.territory, hold.guild_uuid, hold.guild_name, hold.guild_prefix,
        case when hold.guild_uuid is not null then hold.valid_from end as held_from,
-       place.is_hq, place.treasury, place.defences, place.min_x, place.min_z, place.max_x, place.max_z,
+       case when 'is_hq' = any (lacking.columns) then null else place.is_hq end as is_hq,
+       case when 'treasury' = any (lacking.columns) then null else place.treasury end as treasury,
+       case when 'defences' = any (lacking.columns) then null else place.defences end as defences,
+       case when 'min_x' = any (lacking.columns) then null else place.min_x end as min_x,
+       case when 'min_z' = any (lacking.columns) then null else place.min_z end as min_z,
+       case when 'max_x' = any (lacking.columns) then null else place.max_x end as max_x,
+       case when 'max_z' = any (lacking.columns) then null else place.max_z end as max_z,
        (select max(observed_at) from sync.run
          where resource = 'territories' and status in ('ok', 'unchanged', 'partial')) as observed_at
   from game.territory place
+ cross join analytics.not_sent('territory') lacking
   left join game.territory_hold hold on hold.territory = place.territory and hold.valid_until = 'infinity'
+   and not exists (select from sync.unsent span
+                    where span.resource = 'territories' and span.field in ('/guild', '/guild/uuid') and span.until_at is null)
  where place.valid_until = 'infinity';
 comment on view analytics.territory is 'Every territory as of the latest response, and who holds it.';
 comment on column analytics.territory.territory is 'Exact name.';

@@ -1,8 +1,8 @@
 create or replace function analytics.recipe_at(internal_name text, at timestamptz default now()) returns jsonb
 language sql stable parallel safe
-return (select recipe.document from game.recipe
+return (select analytics.as_sent(recipe.document, 'recipes', recipe_at.at) from game.recipe
          where recipe.internal_name = recipe_at.internal_name and recipe.valid_from <= recipe_at.at and recipe_at.at < recipe.valid_until
            and analytics.checked_at(recipe_at.at) is not null);
 
 comment on function analytics.recipe_at(text, timestamptz) is
-'The whole recipe as it was at an instant, in the API''s own shape without the volatile model numbers. NULL when it was not known then. Arguments: internal_name, the recipe; at, the instant (now when left out).';
+'The whole recipe as it was at an instant, in the API''s own shape without the volatile model numbers. NULL when it was not known then; null within it: the API did not send it. Arguments: internal_name, the recipe; at, the instant (now when left out).';

@@ -18,10 +18,13 @@ with version as (
     from version
   window own as (partition by version.internal_name, version.level order by version.valid_from)
 ), listed as (
+  -- While the API does not send them, it is unknown what is in the pools.
   select distinct pool.internal_name, pool.level, pool.name, pool.kind, reward.reward_type, reward.reward, reward.tier,
-         pool.valid_from, pool.valid_until
+         lower(known.during) as valid_from, coalesce(upper(known.during), 'infinity') as valid_until
     from carried pool
     join game.loot_pool_reward reward using (internal_name, level, valid_from)
+   cross join (select analytics.times_not_sent('loot_pool_reward') as during) lacking
+   cross join lateral unnest(tstzmultirange(tstzrange(pool.valid_from, pool.valid_until)) - lacking.during) as known(during)
 ), marked as (
   select listed.*,
          lag(valid_until) over same is distinct from valid_from as starts
@@ -39,7 +42,7 @@ select internal_name, level, (array_agg(name order by valid_from desc))[1] as po
   from numbered
  group by internal_name, level, reward_type, reward, tier, span;
 
-comment on view analytics.reward_span is 'From when to when a reward was in a loot pool, one row for each time without a gap. A response without any rewards of a pool that has some before and after is no gap.';
+comment on view analytics.reward_span is 'From when to when a reward was in a loot pool, one row for each time without a gap; one in which the API does not send rewards is a gap. A response without any rewards of a pool that has some before and after is no gap.';
 comment on column analytics.reward_span.internal_name is 'The pool, by its natural key.';
 comment on column analytics.reward_span.level is 'The combat level that the rewards are computed for; 0: the own level of the place.';
 comment on column analytics.reward_span.pool is 'Name of the pool as players see it.';

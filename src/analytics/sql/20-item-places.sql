@@ -1,12 +1,14 @@
 create or replace view analytics.item_drop_place as
-select drops.internal_name, drops.name as place,
+select item.internal_name, drops.name as place,
        case drops.source when 'dropMeta' then 'place' when 'droppedBy' then 'creature' else drops.source end as kind,
        -- 99999 stands for no place.
        nullif(drops.x, 99999) as x, nullif(drops.y, 99999) as y, nullif(drops.z, 99999) as z, drops.radius, item.display_name
   from game.item
-  join game.item_drop_place drops using (internal_name, valid_from)
- where item.valid_until = 'infinity';
-comment on view analytics.item_drop_place is 'Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot.';
+ cross join analytics.not_sent('item_drop_place') lacking
+  left join game.item_drop_place drops
+    on drops.internal_name = item.internal_name and drops.valid_from = item.valid_from and '*' <> all (lacking.columns)
+ where item.valid_until = 'infinity' and (drops.internal_name is not null or '*' = any (lacking.columns));
+comment on view analytics.item_drop_place is 'Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. While the API does not send them, an item has one row with NULL.';
 comment on column analytics.item_drop_place.internal_name is 'The item.';
 comment on column analytics.item_drop_place.place is 'Name of the place, person or creature. NULL: the API did not send it.';
 comment on column analytics.item_drop_place.kind is 'place (a place or person that gives it) or creature (drops it).';
@@ -23,20 +25,24 @@ with bonus as (
             from game.item_set root
             join game.item_set_bonus bonus using (name, valid_from)
            where root.valid_until = 'infinity'
+             and not exists (select from analytics.not_sent('item_set_bonus') lacking where cardinality(lacking.columns) > 0)
            group by root.name, bonus.pieces) each
    group by each.name
 ), member as (
   -- Sets name their parts as players see them, items the sets they belong to; either may be missing.
   select root.name, item.internal_name, part.display_name
     from game.item_set root
-    join game.item_set_part part using (name, valid_from)
+   cross join analytics.not_sent('item_set_part') lacking
+    left join game.item_set_part part
+      on part.name = root.name and part.valid_from = root.valid_from and cardinality(lacking.columns) = 0
     left join game.item on item.display_name = part.display_name and item.valid_until = 'infinity'
-   where root.valid_until = 'infinity'
+   where root.valid_until = 'infinity' and (part.name is not null or cardinality(lacking.columns) > 0)
    union
   select own.set_name, item.internal_name, item.display_name
     from game.item
     join game.item_in_set own using (internal_name, valid_from)
    where item.valid_until = 'infinity'
+     and not exists (select from analytics.not_sent('item_in_set') lacking where cardinality(lacking.columns) > 0)
 )
 select member.name as set, member.internal_name, bonus.bonuses, member.display_name
   from member

@@ -3,11 +3,26 @@
 -- players hide. A table of which a question has the name is asked by that question.
 
 create or replace view analytics.ability as
-select kept.class, kept.kind, kept.id, kept.name_html, kept.name, kept.description_html, kept.description, kept.page,
-       kept.slot, kept.x, kept.y, kept.icon, kept.ability_points, kept.combat_level, kept.archetype,
-       kept.archetype_amount, kept.document, kept.valid_from, kept.extra,
+select kept.class, kept.kind, kept.id,
+       case when not lacking.columns && array['*', 'name_html'] then kept.name_html end as name_html,
+       case when not lacking.columns && array['*', 'name'] then kept.name end as name,
+       case when not lacking.columns && array['*', 'description_html'] then kept.description_html end as description_html,
+       case when not lacking.columns && array['*', 'description'] then kept.description end as description,
+       case when not lacking.columns && array['*', 'page'] then kept.page end as page,
+       case when not lacking.columns && array['*', 'slot'] then kept.slot end as slot,
+       case when not lacking.columns && array['*', 'x'] then kept.x end as x,
+       case when not lacking.columns && array['*', 'y'] then kept.y end as y,
+       case when not lacking.columns && array['*', 'icon'] then kept.icon end as icon,
+       case when not lacking.columns && array['*', 'ability_points'] then kept.ability_points end as ability_points,
+       case when not lacking.columns && array['*', 'combat_level'] then kept.combat_level end as combat_level,
+       case when not lacking.columns && array['*', 'archetype'] then kept.archetype end as archetype,
+       case when not lacking.columns && array['*', 'archetype_amount'] then kept.archetype_amount end as archetype_amount,
+       case when exists (select from sync.unsent where resource = 'ability-trees' and until_at is null)
+            then analytics.as_sent(kept.document, 'ability-trees') else kept.document end as document,
+       kept.valid_from, kept.extra,
        (select max(run.observed_at) from sync.run run where run.resource = 'ability-trees' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.ability kept
+ cross join analytics.not_sent('ability') lacking
  where kept.valid_until = 'infinity';
 comment on view analytics.ability is 'Versions of what stands in the ability trees: abilities, archetypes, and the connectors that the map draws between abilities. Current rows of game.ability, from ability-trees.';
 
@@ -20,11 +35,12 @@ select kept.class, kept.kind, kept.id, kept.name_html, kept.name, kept.descripti
 comment on view analytics.ability_history is 'Versions of what stands in the ability trees: abilities, archetypes, and the connectors that the map draws between abilities. All rows of game.ability, from ability-trees.';
 
 create or replace view analytics.ability_link as
-select kept.class, kept.kind, kept.id, kept.valid_from, kept.relation, kept.other_id,
+select root.class, root.kind, root.id, root.valid_from, kept.relation, kept.other_id,
        (select max(run.observed_at) from sync.run run where run.resource = 'ability-trees' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.ability_link kept
-  join game.ability root on root.class = kept.class and root.kind = kept.kind and root.id = kept.id and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.ability root
+ cross join analytics.not_sent('ability_link') lacking
+  left join game.ability_link kept on root.class = kept.class and root.kind = kept.kind and root.id = kept.id and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.ability_link is 'How an ability or connector hangs together with abilities. Current rows of game.ability_link, from ability-trees.';
 
 create or replace view analytics.ability_link_history as
@@ -34,10 +50,22 @@ select kept.class, kept.kind, kept.id, kept.valid_from, kept.relation, kept.othe
 comment on view analytics.ability_link_history is 'How an ability or connector hangs together with abilities. All rows of game.ability_link, from ability-trees.';
 
 create or replace view analytics.article as
-select kept.pk, kept.type, kept.title, kept.recap, kept.banner, kept.is_visible, kept.is_pinned, kept.starts_at,
-       kept.ends_at, kept.published_at, kept.document, kept.valid_from, kept.extra,
+select kept.pk,
+       case when not lacking.columns && array['*', 'type'] then kept.type end as type,
+       case when not lacking.columns && array['*', 'title'] then kept.title end as title,
+       case when not lacking.columns && array['*', 'recap'] then kept.recap end as recap,
+       case when not lacking.columns && array['*', 'banner'] then kept.banner end as banner,
+       case when not lacking.columns && array['*', 'is_visible'] then kept.is_visible end as is_visible,
+       case when not lacking.columns && array['*', 'is_pinned'] then kept.is_pinned end as is_pinned,
+       case when not lacking.columns && array['*', 'starts_at'] then kept.starts_at end as starts_at,
+       case when not lacking.columns && array['*', 'ends_at'] then kept.ends_at end as ends_at,
+       case when not lacking.columns && array['*', 'published_at'] then kept.published_at end as published_at,
+       case when exists (select from sync.unsent where resource = 'articles' and until_at is null)
+            then analytics.as_sent(kept.document, 'articles') else kept.document end as document,
+       kept.valid_from, kept.extra,
        (select max(run.observed_at) from sync.run run where run.resource = 'articles' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.article kept
+ cross join analytics.not_sent('article') lacking
  where kept.valid_until = 'infinity';
 comment on view analytics.article is 'Versions of the articles that the website lists. An edit is another version. Current rows of game.article, from articles.';
 
@@ -49,9 +77,16 @@ select kept.pk, kept.type, kept.title, kept.recap, kept.banner, kept.is_visible,
 comment on view analytics.article_history is 'Versions of the articles that the website lists. An edit is another version. All rows of game.article, from articles.';
 
 create or replace view analytics.aspect as
-select kept.internal_name, kept.name, kept.rarity, kept.required_class, kept.document, kept.valid_from, kept.extra,
+select kept.internal_name,
+       case when not lacking.columns && array['*', 'name'] then kept.name end as name,
+       case when not lacking.columns && array['*', 'rarity'] then kept.rarity end as rarity,
+       case when not lacking.columns && array['*', 'required_class'] then kept.required_class end as required_class,
+       case when exists (select from sync.unsent where resource = 'aspects' and until_at is null)
+            then analytics.as_sent(kept.document, 'aspects') else kept.document end as document,
+       kept.valid_from, kept.extra,
        (select max(run.observed_at) from sync.run run where run.resource = 'aspects' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.aspect kept
+ cross join analytics.not_sent('aspect') lacking
  where kept.valid_until = 'infinity';
 comment on view analytics.aspect is 'Versions of aspects: what changes an ability of a class. Current rows of game.aspect, from aspects.';
 
@@ -62,11 +97,15 @@ select kept.internal_name, kept.name, kept.rarity, kept.required_class, kept.doc
 comment on view analytics.aspect_history is 'Versions of aspects: what changes an ability of a class. All rows of game.aspect, from aspects.';
 
 create or replace view analytics.aspect_tier as
-select kept.internal_name, kept.valid_from, kept.tier, kept.threshold, kept.description_html, kept.description,
+select root.internal_name, root.valid_from, kept.tier,
+       case when not lacking.columns && array['*', 'threshold'] then kept.threshold end as threshold,
+       case when not lacking.columns && array['*', 'description_html'] then kept.description_html end as description_html,
+       case when not lacking.columns && array['*', 'description'] then kept.description end as description,
        (select max(run.observed_at) from sync.run run where run.resource = 'aspects' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.aspect_tier kept
-  join game.aspect root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.aspect root
+ cross join analytics.not_sent('aspect_tier') lacking
+  left join game.aspect_tier kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.aspect_tier is 'Tiers of a version of an aspect. Current rows of game.aspect_tier, from aspects.';
 
 create or replace view analytics.aspect_tier_history as
@@ -76,10 +115,22 @@ select kept.internal_name, kept.valid_from, kept.tier, kept.threshold, kept.desc
 comment on view analytics.aspect_tier_history is 'Tiers of a version of an aspect. All rows of game.aspect_tier, from aspects.';
 
 create or replace view analytics.camp as
-select kept.internal_name, kept.level, kept.name, kept.kind, kept.lore, kept.difficulty, kept.recommended_level,
-       kept.length, kept.x, kept.y, kept.z, kept.document, kept.valid_from, kept.extra,
+select kept.internal_name, kept.level,
+       case when not lacking.columns && array['*', 'name'] then kept.name end as name,
+       case when not lacking.columns && array['*', 'kind'] then kept.kind end as kind,
+       case when not lacking.columns && array['*', 'lore'] then kept.lore end as lore,
+       case when not lacking.columns && array['*', 'difficulty'] then kept.difficulty end as difficulty,
+       case when not lacking.columns && array['*', 'recommended_level'] then kept.recommended_level end as recommended_level,
+       case when not lacking.columns && array['*', 'length'] then kept.length end as length,
+       case when not lacking.columns && array['*', 'x'] then kept.x end as x,
+       case when not lacking.columns && array['*', 'y'] then kept.y end as y,
+       case when not lacking.columns && array['*', 'z'] then kept.z end as z,
+       case when exists (select from sync.unsent where resource = 'camps' and until_at is null)
+            then analytics.as_sent(kept.document, 'camps') else kept.document end as document,
+       kept.valid_from, kept.extra,
        (select max(run.observed_at) from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.camp kept
+ cross join analytics.not_sent('camp') lacking
  where kept.valid_until = 'infinity';
 comment on view analytics.camp is 'Versions of camps: place, requirements and rewards. Current rows of game.camp, from camps.';
 
@@ -91,11 +142,14 @@ select kept.internal_name, kept.level, kept.name, kept.kind, kept.lore, kept.dif
 comment on view analytics.camp_history is 'Versions of camps: place, requirements and rewards. All rows of game.camp, from camps.';
 
 create or replace view analytics.camp_requirement as
-select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.requirement_type, kept.value,
+select root.internal_name, root.level, root.valid_from, kept.position,
+       case when not lacking.columns && array['*', 'requirement_type'] then kept.requirement_type end as requirement_type,
+       case when not lacking.columns && array['*', 'value'] then kept.value end as value,
        (select max(run.observed_at) from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.camp_requirement kept
-  join game.camp root on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.camp root
+ cross join analytics.not_sent('camp_requirement') lacking
+  left join game.camp_requirement kept on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.camp_requirement is 'What a version of a camp requires of players. Current rows of game.camp_requirement, from camps.';
 
 create or replace view analytics.camp_requirement_history as
@@ -105,12 +159,18 @@ select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.requ
 comment on view analytics.camp_requirement_history is 'What a version of a camp requires of players. All rows of game.camp_requirement, from camps.';
 
 create or replace view analytics.camp_reward as
-select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.reward_type, kept.reward, kept.tier,
-       kept.amount, kept.shiny, kept.always,
+select root.internal_name, root.level, root.valid_from, kept.position,
+       case when not lacking.columns && array['*', 'reward_type'] then kept.reward_type end as reward_type,
+       case when not lacking.columns && array['*', 'reward'] then kept.reward end as reward,
+       case when not lacking.columns && array['*', 'tier'] then kept.tier end as tier,
+       case when not lacking.columns && array['*', 'amount'] then kept.amount end as amount,
+       case when not lacking.columns && array['*', 'shiny'] then kept.shiny end as shiny,
+       case when not lacking.columns && array['*', 'always'] then kept.always end as always,
        (select max(run.observed_at) from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.camp_reward kept
-  join game.camp root on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.camp root
+ cross join analytics.not_sent('camp_reward') lacking
+  left join game.camp_reward kept on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.camp_reward is 'Rewards of a version of a camp. Current rows of game.camp_reward, from camps.';
 
 create or replace view analytics.camp_reward_history as
@@ -121,7 +181,9 @@ select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.rewa
 comment on view analytics.camp_reward_history is 'Rewards of a version of a camp. All rows of game.camp_reward, from camps.';
 
 create or replace view analytics.character_counter as
-select distinct on (kept.player_uuid, kept.character_uuid, kept.counter) kept.player_uuid, kept.character_uuid, kept.counter, kept.observed_at, kept.value,
+with lacking as materialized (select columns from analytics.not_sent('character_counter') lacking)
+select distinct on (kept.player_uuid, kept.character_uuid, kept.counter) kept.player_uuid, kept.character_uuid, kept.counter, kept.observed_at,
+       case when not (select columns from lacking) && array['*', 'value'] then kept.value end as value,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
   from game.character_counter kept
@@ -144,7 +206,10 @@ select kept.player_uuid, kept.character_uuid, kept.counter, kept.observed_at, ke
 comment on view analytics.character_counter_sample is 'A character''s numbers, each whenever it changed. One that is hidden has no row: it is not 0. All rows of game.character_counter, from players.';
 
 create or replace view analytics.character_profession as
-select distinct on (kept.player_uuid, kept.character_uuid, kept.profession) kept.player_uuid, kept.character_uuid, kept.profession, kept.observed_at, kept.level, kept.xp_percent,
+with lacking as materialized (select columns from analytics.not_sent('character_profession') lacking)
+select distinct on (kept.player_uuid, kept.character_uuid, kept.profession) kept.player_uuid, kept.character_uuid, kept.profession, kept.observed_at,
+       case when not (select columns from lacking) && array['*', 'level'] then kept.level end as level,
+       case when not (select columns from lacking) && array['*', 'xp_percent'] then kept.xp_percent end as xp_percent,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
   from game.character_profession kept
@@ -163,7 +228,9 @@ select kept.player_uuid, kept.character_uuid, kept.profession, kept.observed_at,
 comment on view analytics.character_profession_sample is 'A character''s standing in a profession whenever it changed. All rows of game.character_profession, from players.';
 
 create or replace view analytics.character_quest as
-select distinct on (kept.player_uuid, kept.character_uuid, kept.quest) kept.player_uuid, kept.character_uuid, kept.quest, kept.observed_at, kept.done,
+with lacking as materialized (select columns from analytics.not_sent('character_quest') lacking)
+select distinct on (kept.player_uuid, kept.character_uuid, kept.quest) kept.player_uuid, kept.character_uuid, kept.quest, kept.observed_at,
+       case when not (select columns from lacking) && array['*', 'done'] then kept.done end as done,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
   from game.character_quest kept
@@ -182,10 +249,17 @@ select kept.player_uuid, kept.character_uuid, kept.quest, kept.observed_at, kept
 comment on view analytics.character_quest_sample is 'Quests that characters have done. All rows of game.character_quest, from players.';
 
 create or replace view analytics.class as
-select kept.class, kept.name, kept.lore, kept.overall_difficulty, kept.overall_max, kept.document, kept.valid_from,
-       kept.extra,
+select kept.class,
+       case when not lacking.columns && array['*', 'name'] then kept.name end as name,
+       case when not lacking.columns && array['*', 'lore'] then kept.lore end as lore,
+       case when not lacking.columns && array['*', 'overall_difficulty'] then kept.overall_difficulty end as overall_difficulty,
+       case when not lacking.columns && array['*', 'overall_max'] then kept.overall_max end as overall_max,
+       case when exists (select from sync.unsent where resource = 'classes' and until_at is null)
+            then analytics.as_sent(kept.document, 'classes') else kept.document end as document,
+       kept.valid_from, kept.extra,
        (select max(run.observed_at) from sync.run run where run.resource = 'classes' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.class kept
+ cross join analytics.not_sent('class') lacking
  where kept.valid_until = 'infinity';
 comment on view analytics.class is 'Versions of the classes that players choose from. Current rows of game.class, from classes.';
 
@@ -196,12 +270,20 @@ select kept.class, kept.name, kept.lore, kept.overall_difficulty, kept.overall_m
 comment on view analytics.class_history is 'Versions of the classes that players choose from. All rows of game.class, from classes.';
 
 create or replace view analytics.class_archetype as
-select kept.class, kept.valid_from, kept.archetype, kept.name, kept.icon, kept.difficulty, kept.max, kept.damage,
-       kept.defence, kept.range, kept.speed,
+select root.class, root.valid_from, kept.archetype,
+       case when not lacking.columns && array['*', 'name'] then kept.name end as name,
+       case when not lacking.columns && array['*', 'icon'] then kept.icon end as icon,
+       case when not lacking.columns && array['*', 'difficulty'] then kept.difficulty end as difficulty,
+       case when not lacking.columns && array['*', 'max'] then kept.max end as max,
+       case when not lacking.columns && array['*', 'damage'] then kept.damage end as damage,
+       case when not lacking.columns && array['*', 'defence'] then kept.defence end as defence,
+       case when not lacking.columns && array['*', 'range'] then kept.range end as range,
+       case when not lacking.columns && array['*', 'speed'] then kept.speed end as speed,
        (select max(run.observed_at) from sync.run run where run.resource = 'classes' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.class_archetype kept
-  join game.class root on root.class = kept.class and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.class root
+ cross join analytics.not_sent('class_archetype') lacking
+  left join game.class_archetype kept on root.class = kept.class and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.class_archetype is 'Archetypes of a version of a class: ways of playing it. Current rows of game.class_archetype, from classes.';
 
 create or replace view analytics.class_archetype_history as
@@ -212,9 +294,16 @@ select kept.class, kept.valid_from, kept.archetype, kept.name, kept.icon, kept.d
 comment on view analytics.class_archetype_history is 'Archetypes of a version of a class: ways of playing it. All rows of game.class_archetype, from classes.';
 
 create or replace view analytics.enumeration as
-select kept.path, kept.list, kept.member, kept.number, kept.document, kept.valid_from, kept.extra,
+select kept.path,
+       case when not lacking.columns && array['*', 'list'] then kept.list end as list,
+       case when not lacking.columns && array['*', 'member'] then kept.member end as member,
+       case when not lacking.columns && array['*', 'number'] then kept.number end as number,
+       case when exists (select from sync.unsent where resource = 'item-metadata' and until_at is null)
+            then analytics.as_sent(kept.document, 'item-metadata') else kept.document end as document,
+       kept.valid_from, kept.extra,
        (select max(run.observed_at) from sync.run run where run.resource = 'item-metadata' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.enumeration kept
+ cross join analytics.not_sent('enumeration') lacking
  where kept.valid_until = 'infinity';
 comment on view analytics.enumeration is 'Versions of the members of the enumerations that the API describes items with. One row per interval without a change; valid_until = infinity is the current version. Current rows of game.enumeration, from item-metadata.';
 
@@ -236,9 +325,14 @@ select kept.resource, kept.key, kept.changed_at, kept.path, kept.old_value, kept
 comment on view analytics.field_change_history is 'What changed between consecutive versions of an entity, one row per changed field. The first response of a resource leaves none: history begins there. All rows of game.field_change.';
 
 create or replace view analytics.gathering_node as
-select kept.x, kept.y, kept.z, kept.resource, kept.kind, kept.level, kept.angle, kept.valid_from, kept.extra,
+select kept.x, kept.y, kept.z, kept.resource,
+       case when not lacking.columns && array['*', 'kind'] then kept.kind end as kind,
+       case when not lacking.columns && array['*', 'level'] then kept.level end as level,
+       case when not lacking.columns && array['*', 'angle'] then kept.angle end as angle, kept.valid_from,
+       kept.extra,
        (select max(run.observed_at) from sync.run run where run.resource = 'gathering-nodes' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.gathering_node kept
+ cross join analytics.not_sent('gathering_node') lacking
  where kept.valid_until = 'infinity';
 comment on view analytics.gathering_node is 'Versions of the places where something can be gathered; coordinates in blocks. Current rows of game.gathering_node, from gathering-nodes.';
 
@@ -255,12 +349,15 @@ select kept.guild_uuid, kept.name, kept.prefix, kept.created_at, kept.banner_bas
 comment on view analytics.guild_history is 'Versions of what rarely changes about a guild, from its own response. Its numbers are in guild_sample. All rows of game.guild, from guilds.';
 
 create or replace view analytics.guild_banner_layer as
-select kept.guild_uuid, kept.valid_from, kept.position, kept.colour, kept.pattern,
-       coalesce((select item.observed_at from sync.work_item item where item.resource = 'guilds' and item.key = kept.guild_uuid::text),
-                (select max(one.observed_at) from sync.observation one where one.resource = 'guilds' and one.key = kept.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
-  from game.guild_banner_layer kept
-  join game.guild root on root.guild_uuid = kept.guild_uuid and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+select root.guild_uuid, root.valid_from, kept.position,
+       case when not lacking.columns && array['*', 'colour'] then kept.colour end as colour,
+       case when not lacking.columns && array['*', 'pattern'] then kept.pattern end as pattern,
+       coalesce((select item.observed_at from sync.work_item item where item.resource = 'guilds' and item.key = root.guild_uuid::text),
+                (select max(one.observed_at) from sync.observation one where one.resource = 'guilds' and one.key = root.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
+  from game.guild root
+ cross join analytics.not_sent('guild_banner_layer') lacking
+  left join game.guild_banner_layer kept on root.guild_uuid = kept.guild_uuid and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.guild_banner_layer is 'Layers of the banner of a version of a guild. Current rows of game.guild_banner_layer, from guilds.';
 
 create or replace view analytics.guild_banner_layer_history as
@@ -283,9 +380,13 @@ select kept.guild_uuid, kept.hour, kept.online_avg, kept.online_max
 comment on view analytics.guild_hour_history is 'How many members of a guild were online in an hour: what compaction keeps of the rows of game.guild_sample past their retention. All rows of game.guild_hour, from guilds.';
 
 create or replace view analytics.guild_listing as
-select kept.guild_uuid, kept.name, kept.prefix, kept.valid_from, kept.extra,
+select kept.guild_uuid,
+       case when not lacking.columns && array['*', 'name'] then kept.name end as name,
+       case when not lacking.columns && array['*', 'prefix'] then kept.prefix end as prefix, kept.valid_from,
+       kept.extra,
        (select max(run.observed_at) from sync.run run where run.resource = 'guild-list' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.guild_listing kept
+ cross join analytics.not_sent('guild_listing') lacking
  where kept.valid_until = 'infinity';
 comment on view analytics.guild_listing is 'Versions of guilds as the guild list has them: names and prefixes. A version that ends without a next one: disbanded. Current rows of game.guild_listing, from guild-list.';
 
@@ -305,7 +406,9 @@ select kept.guild_uuid, kept.player_uuid, kept.username, kept.rank, kept.joined,
 comment on view analytics.guild_member_history is 'Versions of memberships: a player in a guild under a rank and a name. A membership ends at the first of the complete responses in a row without the player. All rows of game.guild_member, from guilds.';
 
 create or replace view analytics.guild_ranking as
-select distinct on (kept.guild_uuid, kept.board) kept.guild_uuid, kept.board, kept.observed_at, kept.position,
+with lacking as materialized (select columns from analytics.not_sent('guild_ranking') lacking)
+select distinct on (kept.guild_uuid, kept.board) kept.guild_uuid, kept.board, kept.observed_at,
+       case when not (select columns from lacking) && array['*', 'position'] then kept.position end as position,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'guilds' and item.key = kept.guild_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'guilds' and one.key = kept.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
   from game.guild_ranking kept
@@ -318,8 +421,17 @@ select kept.guild_uuid, kept.board, kept.observed_at, kept.position
 comment on view analytics.guild_ranking_sample is 'A guild''s place on a leaderboard, a row whenever it changed. Leaving the board gives no row. All rows of game.guild_ranking, from guilds.';
 
 create or replace view analytics.guild_sample as
-select distinct on (kept.guild_uuid) kept.guild_uuid, kept.observed_at, kept.level, kept.xp_percent, kept.territories, kept.wars, kept.raids,
-       kept.members, kept.online, kept.online_listed, kept.hidden,
+with lacking as materialized (select columns from analytics.not_sent('guild_sample') lacking)
+select distinct on (kept.guild_uuid) kept.guild_uuid, kept.observed_at,
+       case when not (select columns from lacking) && array['*', 'level'] then kept.level end as level,
+       case when not (select columns from lacking) && array['*', 'xp_percent'] then kept.xp_percent end as xp_percent,
+       case when not (select columns from lacking) && array['*', 'territories'] then kept.territories end as territories,
+       case when not (select columns from lacking) && array['*', 'wars'] then kept.wars end as wars,
+       case when not (select columns from lacking) && array['*', 'raids'] then kept.raids end as raids,
+       case when not (select columns from lacking) && array['*', 'members'] then kept.members end as members,
+       case when not (select columns from lacking) && array['*', 'online'] then kept.online end as online,
+       case when not (select columns from lacking) && array['*', 'online_listed'] then kept.online_listed end as online_listed,
+       case when not (select columns from lacking) && array['*', 'hidden'] then kept.hidden end as hidden,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'guilds' and item.key = kept.guild_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'guilds' and one.key = kept.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
   from game.guild_sample kept
@@ -333,7 +445,10 @@ select kept.guild_uuid, kept.observed_at, kept.level, kept.xp_percent, kept.terr
 comment on view analytics.guild_sample_sample is 'A guild''s numbers, a row whenever one of them changed. All rows of game.guild_sample, from guilds.';
 
 create or replace view analytics.guild_season as
-select distinct on (kept.guild_uuid, kept.season) kept.guild_uuid, kept.season, kept.observed_at, kept.rating, kept.final_territories,
+with lacking as materialized (select columns from analytics.not_sent('guild_season') lacking)
+select distinct on (kept.guild_uuid, kept.season) kept.guild_uuid, kept.season, kept.observed_at,
+       case when not (select columns from lacking) && array['*', 'rating'] then kept.rating end as rating,
+       case when not (select columns from lacking) && array['*', 'final_territories'] then kept.final_territories end as final_territories,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'guilds' and item.key = kept.guild_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'guilds' and one.key = kept.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
   from game.guild_season kept
@@ -356,11 +471,16 @@ select kept.internal_name, kept.display_name, kept.type, kept.sub_type, kept.tie
 comment on view analytics.item_history is 'Versions of items of all eight kinds. One row per interval without a change; valid_until = infinity is the current version. NULL in a column: the API did not send it. All rows of game.item, from items.';
 
 create or replace view analytics.item_base as
-select kept.internal_name, kept.valid_from, kept.stat, kept.raw, kept.min, kept.max, kept.is_fixed,
+select root.internal_name, root.valid_from, kept.stat,
+       case when not lacking.columns && array['*', 'raw'] then kept.raw end as raw,
+       case when not lacking.columns && array['*', 'min'] then kept.min end as min,
+       case when not lacking.columns && array['*', 'max'] then kept.max end as max,
+       case when not lacking.columns && array['*', 'is_fixed'] then kept.is_fixed end as is_fixed,
        (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.item_base kept
-  join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.item root
+ cross join analytics.not_sent('item_base') lacking
+  left join game.item_base kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_base is 'Base stats of a version of an item: damages, health, defences, and the bonuses of charms. Current rows of game.item_base, from items.';
 
 create or replace view analytics.item_base_history as
@@ -377,11 +497,13 @@ select kept.internal_name, kept.valid_from, kept.source, kept.position, kept.pla
 comment on view analytics.item_drop_place_history is 'Where a version of an item is found: the place that dropMeta names, and the creatures of droppedBy, each with any number of places. All rows of game.item_drop_place, from items.';
 
 create or replace view analytics.item_drop_type as
-select kept.internal_name, kept.valid_from, kept.position, kept.drop_type,
+select root.internal_name, root.valid_from, kept.position,
+       case when not lacking.columns && array['*', 'drop_type'] then kept.drop_type end as drop_type,
        (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.item_drop_type kept
-  join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.item root
+ cross join analytics.not_sent('item_drop_type') lacking
+  left join game.item_drop_type kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_drop_type is 'Ways to obtain an item, as its dropMeta has them. An item may have several. Current rows of game.item_drop_type, from items.';
 
 create or replace view analytics.item_drop_type_history as
@@ -391,11 +513,13 @@ select kept.internal_name, kept.valid_from, kept.position, kept.drop_type, root.
 comment on view analytics.item_drop_type_history is 'Ways to obtain an item, as its dropMeta has them. An item may have several. All rows of game.item_drop_type, from items.';
 
 create or replace view analytics.item_element as
-select kept.internal_name, kept.valid_from, kept.position, kept.element,
+select root.internal_name, root.valid_from, kept.position,
+       case when not lacking.columns && array['*', 'element'] then kept.element end as element,
        (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.item_element kept
-  join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.item root
+ cross join analytics.not_sent('item_element') lacking
+  left join game.item_element kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_element is 'Elements that a version of an item is marked with. Current rows of game.item_element, from items.';
 
 create or replace view analytics.item_element_history as
@@ -411,11 +535,13 @@ select kept.internal_name, kept.valid_from, kept.identification, kept.raw, kept.
 comment on view analytics.item_identification_history is 'Identifications (bonuses and maluses) of a version of an item, one row each, so that a condition such as max > 10 finds fixed values and ranges alike. All rows of game.item_identification, from items.';
 
 create or replace view analytics.item_in_set as
-select kept.internal_name, kept.valid_from, kept.position, kept.set_name,
+select root.internal_name, root.valid_from, kept.position,
+       case when not lacking.columns && array['*', 'set_name'] then kept.set_name end as set_name,
        (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.item_in_set kept
-  join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.item root
+ cross join analytics.not_sent('item_in_set') lacking
+  left join game.item_in_set kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_in_set is 'Sets that a version of an item belongs to, by its own record. Current rows of game.item_in_set, from items.';
 
 create or replace view analytics.item_in_set_history as
@@ -425,14 +551,26 @@ select kept.internal_name, kept.valid_from, kept.position, kept.set_name, root.v
 comment on view analytics.item_in_set_history is 'Sets that a version of an item belongs to, by its own record. All rows of game.item_in_set, from items.';
 
 create or replace view analytics.item_ingredient as
-select kept.internal_name, kept.valid_from, kept.charges, kept.duration, kept.durability_modifier,
-       kept.strength_requirement, kept.dexterity_requirement, kept.intelligence_requirement,
-       kept.defence_requirement, kept.agility_requirement, kept.on_left, kept.on_right, kept.on_above, kept.on_under,
-       kept.on_touching, kept.on_not_touching,
+select root.internal_name, root.valid_from,
+       case when not lacking.columns && array['*', 'charges'] then kept.charges end as charges,
+       case when not lacking.columns && array['*', 'duration'] then kept.duration end as duration,
+       case when not lacking.columns && array['*', 'durability_modifier'] then kept.durability_modifier end as durability_modifier,
+       case when not lacking.columns && array['*', 'strength_requirement'] then kept.strength_requirement end as strength_requirement,
+       case when not lacking.columns && array['*', 'dexterity_requirement'] then kept.dexterity_requirement end as dexterity_requirement,
+       case when not lacking.columns && array['*', 'intelligence_requirement'] then kept.intelligence_requirement end as intelligence_requirement,
+       case when not lacking.columns && array['*', 'defence_requirement'] then kept.defence_requirement end as defence_requirement,
+       case when not lacking.columns && array['*', 'agility_requirement'] then kept.agility_requirement end as agility_requirement,
+       case when not lacking.columns && array['*', 'on_left'] then kept.on_left end as on_left,
+       case when not lacking.columns && array['*', 'on_right'] then kept.on_right end as on_right,
+       case when not lacking.columns && array['*', 'on_above'] then kept.on_above end as on_above,
+       case when not lacking.columns && array['*', 'on_under'] then kept.on_under end as on_under,
+       case when not lacking.columns && array['*', 'on_touching'] then kept.on_touching end as on_touching,
+       case when not lacking.columns && array['*', 'on_not_touching'] then kept.on_not_touching end as on_not_touching,
        (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.item_ingredient kept
-  join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.item root
+ cross join analytics.not_sent('item_ingredient') lacking
+  left join game.item_ingredient kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_ingredient is 'What only ingredients have: what they do to the thing crafted with them, and to the other ingredients beside them. One row per version of an ingredient. NULL in a column: the API did not send it. Current rows of game.item_ingredient, from items.';
 
 create or replace view analytics.item_ingredient_history as
@@ -445,11 +583,13 @@ select kept.internal_name, kept.valid_from, kept.charges, kept.duration, kept.du
 comment on view analytics.item_ingredient_history is 'What only ingredients have: what they do to the thing crafted with them, and to the other ingredients beside them. One row per version of an ingredient. NULL in a column: the API did not send it. All rows of game.item_ingredient, from items.';
 
 create or replace view analytics.item_major_id as
-select kept.internal_name, kept.valid_from, kept.major_id, kept.description,
+select root.internal_name, root.valid_from, kept.major_id,
+       case when not lacking.columns && array['*', 'description'] then kept.description end as description,
        (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.item_major_id kept
-  join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.item root
+ cross join analytics.not_sent('item_major_id') lacking
+  left join game.item_major_id kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_major_id is 'Major identifications of a version of an item. Current rows of game.item_major_id, from items.';
 
 create or replace view analytics.item_major_id_history as
@@ -459,11 +599,13 @@ select kept.internal_name, kept.valid_from, kept.major_id, kept.description, roo
 comment on view analytics.item_major_id_history is 'Major identifications of a version of an item. All rows of game.item_major_id, from items.';
 
 create or replace view analytics.item_material_chance as
-select kept.internal_name, kept.valid_from, kept.tier, kept.percent,
+select root.internal_name, root.valid_from, kept.tier,
+       case when not lacking.columns && array['*', 'percent'] then kept.percent end as percent,
        (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.item_material_chance kept
-  join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.item root
+ cross join analytics.not_sent('item_material_chance') lacking
+  left join game.item_material_chance kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_material_chance is 'How likely gathering gives a version of a material in each of its tiers. Current rows of game.item_material_chance, from items.';
 
 create or replace view analytics.item_material_chance_history as
@@ -479,11 +621,13 @@ select kept.name, kept.internal_name, kept.document, kept.valid_from, kept.valid
 comment on view analytics.item_set_history is 'Versions of item sets. One row per interval without a change; valid_until = infinity is the current version. All rows of game.item_set, from item-sets.';
 
 create or replace view analytics.item_set_bonus as
-select kept.name, kept.valid_from, kept.pieces, kept.identification, kept.value,
+select root.name, root.valid_from, kept.pieces, kept.identification,
+       case when not lacking.columns && array['*', 'value'] then kept.value end as value,
        (select max(run.observed_at) from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.item_set_bonus kept
-  join game.item_set root on root.name = kept.name and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.item_set root
+ cross join analytics.not_sent('item_set_bonus') lacking
+  left join game.item_set_bonus kept on root.name = kept.name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_set_bonus is 'What wearing several parts of a version of a set adds. Its major ids are in the document of game.item_set. Current rows of game.item_set_bonus, from item-sets.';
 
 create or replace view analytics.item_set_bonus_history as
@@ -493,11 +637,13 @@ select kept.name, kept.valid_from, kept.pieces, kept.identification, kept.value,
 comment on view analytics.item_set_bonus_history is 'What wearing several parts of a version of a set adds. Its major ids are in the document of game.item_set. All rows of game.item_set_bonus, from item-sets.';
 
 create or replace view analytics.item_set_part as
-select kept.name, kept.valid_from, kept.position, kept.display_name,
+select root.name, root.valid_from, kept.position,
+       case when not lacking.columns && array['*', 'display_name'] then kept.display_name end as display_name,
        (select max(run.observed_at) from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.item_set_part kept
-  join game.item_set root on root.name = kept.name and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.item_set root
+ cross join analytics.not_sent('item_set_part') lacking
+  left join game.item_set_part kept on root.name = kept.name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_set_part is 'Items that belong to a version of a set. Current rows of game.item_set_part, from item-sets.';
 
 create or replace view analytics.item_set_part_history as
@@ -507,11 +653,13 @@ select kept.name, kept.valid_from, kept.position, kept.display_name, root.valid_
 comment on view analytics.item_set_part_history is 'Items that belong to a version of a set. All rows of game.item_set_part, from item-sets.';
 
 create or replace view analytics.item_skill as
-select kept.internal_name, kept.valid_from, kept.position, kept.skill,
+select root.internal_name, root.valid_from, kept.position,
+       case when not lacking.columns && array['*', 'skill'] then kept.skill end as skill,
        (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.item_skill kept
-  join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.item root
+ cross join analytics.not_sent('item_skill') lacking
+  left join game.item_skill kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_skill is 'Crafting skills that a version of an ingredient can be used for. Current rows of game.item_skill, from items.';
 
 create or replace view analytics.item_skill_history as
@@ -521,10 +669,15 @@ select kept.internal_name, kept.valid_from, kept.position, kept.skill, root.vali
 comment on view analytics.item_skill_history is 'Crafting skills that a version of an ingredient can be used for. All rows of game.item_skill, from items.';
 
 create or replace view analytics.leaderboard as
-select kept.type, kept.kind, kept.document, kept.valid_from, kept.extra,
+select kept.type,
+       case when not lacking.columns && array['*', 'kind'] then kept.kind end as kind,
+       case when exists (select from sync.unsent where resource = 'leaderboards' and until_at is null)
+            then analytics.as_sent(kept.document, 'leaderboards') else kept.document end as document,
+       kept.valid_from, kept.extra,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'leaderboards' and item.key = kept.type::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'leaderboards' and one.key = kept.type::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
   from game.leaderboard kept
+ cross join analytics.not_sent('leaderboard') lacking
  where kept.valid_until = 'infinity';
 comment on view analytics.leaderboard is 'Versions of leaderboards: which there are. Who is on one is in leaderboard_place. Current rows of game.leaderboard, from leaderboards.';
 
@@ -535,14 +688,18 @@ select kept.type, kept.kind, kept.document, kept.valid_from, kept.valid_until, k
 comment on view analytics.leaderboard_past is 'Versions of leaderboards: which there are. Who is on one is in leaderboard_place. All rows of game.leaderboard, from leaderboards.';
 
 create or replace view analytics.leaderboard_place as
-select distinct on (kept.type, kept.place) kept.type, kept.place, kept.observed_at, kept.guild_uuid,
+with lacking as materialized (select columns from analytics.not_sent('leaderboard_place') lacking)
+select distinct on (kept.type, kept.place) kept.type, kept.place, kept.observed_at,
+       case when not (select columns from lacking) && array['*', 'guild_uuid'] then kept.guild_uuid end as guild_uuid,
        case when not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
-                      and (rule.field_group in ('mainAccess'))) then kept.player_uuid end as player_uuid,
+                      and (rule.field_group in ('mainAccess'))) and not (select columns from lacking) && array['*', 'player_uuid'] then kept.player_uuid end as player_uuid,
        case when not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
-                      and (rule.field_group in ('mainAccess', 'characterListAccess'))) then kept.character_uuid end as character_uuid,
+                      and (rule.field_group in ('mainAccess', 'characterListAccess'))) and not (select columns from lacking) && array['*', 'character_uuid'] then kept.character_uuid end as character_uuid,
        case when not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
-                      and (rule.field_group in ('mainAccess'))) then kept.name end as name,
-       kept.score, kept.meta_score, kept.reason,
+                      and (rule.field_group in ('mainAccess'))) and not (select columns from lacking) && array['*', 'name'] then kept.name end as name,
+       case when not (select columns from lacking) && array['*', 'score'] then kept.score end as score,
+       case when not (select columns from lacking) && array['*', 'meta_score'] then kept.meta_score end as meta_score,
+       case when not (select columns from lacking) && array['*', 'reason'] then kept.reason end as reason,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'leaderboards' and item.key = kept.type::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'leaderboards' and one.key = kept.type::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
   from game.leaderboard_place kept
@@ -562,9 +719,15 @@ select kept.type, kept.place, kept.observed_at, kept.guild_uuid,
 comment on view analytics.leaderboard_place_sample is 'Who was on a place of a leaderboard, a row whenever one of the values changed. All rows of game.leaderboard_place, from leaderboards.';
 
 create or replace view analytics.loot_pool as
-select kept.internal_name, kept.level, kept.name, kept.kind, kept.document, kept.valid_from, kept.extra,
+select kept.internal_name, kept.level,
+       case when not lacking.columns && array['*', 'name'] then kept.name end as name,
+       case when not lacking.columns && array['*', 'kind'] then kept.kind end as kind,
+       case when exists (select from sync.unsent where resource = 'loot-pools' and until_at is null)
+            then analytics.as_sent(kept.document, 'loot-pools') else kept.document end as document,
+       kept.valid_from, kept.extra,
        (select max(run.observed_at) from sync.run run where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.loot_pool kept
+ cross join analytics.not_sent('loot_pool') lacking
  where kept.valid_until = 'infinity';
 comment on view analytics.loot_pool is 'Versions of loot pools: the rewards of a camp or raid, which change every week. Current rows of game.loot_pool, from loot-pools.';
 
@@ -575,12 +738,18 @@ select kept.internal_name, kept.level, kept.name, kept.kind, kept.document, kept
 comment on view analytics.loot_pool_history is 'Versions of loot pools: the rewards of a camp or raid, which change every week. All rows of game.loot_pool, from loot-pools.';
 
 create or replace view analytics.loot_pool_reward as
-select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.reward_type, kept.reward, kept.tier,
-       kept.amount, kept.shiny, kept.always,
+select root.internal_name, root.level, root.valid_from, kept.position,
+       case when not lacking.columns && array['*', 'reward_type'] then kept.reward_type end as reward_type,
+       case when not lacking.columns && array['*', 'reward'] then kept.reward end as reward,
+       case when not lacking.columns && array['*', 'tier'] then kept.tier end as tier,
+       case when not lacking.columns && array['*', 'amount'] then kept.amount end as amount,
+       case when not lacking.columns && array['*', 'shiny'] then kept.shiny end as shiny,
+       case when not lacking.columns && array['*', 'always'] then kept.always end as always,
        (select max(run.observed_at) from sync.run run where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.loot_pool_reward kept
-  join game.loot_pool root on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.loot_pool root
+ cross join analytics.not_sent('loot_pool_reward') lacking
+  left join game.loot_pool_reward kept on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.loot_pool_reward is 'Rewards of a version of a loot pool. Current rows of game.loot_pool_reward, from loot-pools.';
 
 create or replace view analytics.loot_pool_reward_history as
@@ -591,9 +760,11 @@ select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.rewa
 comment on view analytics.loot_pool_reward_history is 'Rewards of a version of a loot pool. All rows of game.loot_pool_reward, from loot-pools.';
 
 create or replace view analytics.map_marker as
-select kept.name, kept.x, kept.y, kept.z, kept.icon, kept.valid_from, kept.extra,
+select kept.name, kept.x, kept.y, kept.z,
+       case when not lacking.columns && array['*', 'icon'] then kept.icon end as icon, kept.valid_from, kept.extra,
        (select max(run.observed_at) from sync.run run where run.resource = 'map-markers' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.map_marker kept
+ cross join analytics.not_sent('map_marker') lacking
  where kept.valid_until = 'infinity';
 comment on view analytics.map_marker is 'Versions of the markers of the web map; coordinates in blocks. Current rows of game.map_marker, from map-markers.';
 
@@ -634,7 +805,11 @@ select kept.guild_uuid, kept.player_uuid, kept.counter, kept.hour, kept.fell_at
 comment on view analytics.member_counter_dip_history is 'Hours in which a counter of a member was lower than before: rises of other counters follow from two numbers. Materialized up to sync.tier.averaged_until. All rows of game.member_counter_dip, from guilds.';
 
 create or replace view analytics.member_presence as
-select distinct on (kept.guild_uuid, kept.player_uuid) kept.guild_uuid, kept.player_uuid, kept.observed_at, kept.online, kept.server, kept.last_join,
+with lacking as materialized (select columns from analytics.not_sent('member_presence') lacking)
+select distinct on (kept.guild_uuid, kept.player_uuid) kept.guild_uuid, kept.player_uuid, kept.observed_at,
+       case when not (select columns from lacking) && array['*', 'online'] then kept.online end as online,
+       case when not (select columns from lacking) && array['*', 'server'] then kept.server end as server,
+       case when not (select columns from lacking) && array['*', 'last_join'] then kept.last_join end as last_join,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'guilds' and item.key = kept.guild_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'guilds' and one.key = kept.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
   from game.member_presence kept
@@ -659,7 +834,9 @@ select kept.forum_thread, kept.title, kept.author, kept.date, kept.published_at,
 comment on view analytics.news_history is 'Versions of the announcements among the latest news of the forum. One that makes room for newer ones ends; it was not removed. All rows of game.news, from latest-news.';
 
 create or replace view analytics.news_comments as
-select distinct on (kept.forum_thread) kept.forum_thread, kept.observed_at, kept.comments,
+with lacking as materialized (select columns from analytics.not_sent('news_comments') lacking)
+select distinct on (kept.forum_thread) kept.forum_thread, kept.observed_at,
+       case when not (select columns from lacking) && array['*', 'comments'] then kept.comments end as comments,
        (select max(run.observed_at) from sync.run run where run.resource = 'latest-news' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.news_comments kept
  order by kept.forum_thread, kept.observed_at desc;
@@ -683,7 +860,11 @@ select kept.hour, kept.total_avg, kept.total_max, kept.total_seconds, kept.hidde
 comment on view analytics.online_hour_history is 'How many players were online in an hour: what compaction keeps of the rows of game.online_sample past their retention. All rows of game.online_hour, from online-players.';
 
 create or replace view analytics.online_sample as
-select kept.observed_at, kept.total, kept.listed, kept.hidden,
+with lacking as materialized (select columns from analytics.not_sent('online_sample') lacking)
+select kept.observed_at,
+       case when not (select columns from lacking) && array['*', 'total'] then kept.total end as total,
+       case when not (select columns from lacking) && array['*', 'listed'] then kept.listed end as listed,
+       case when not (select columns from lacking) && array['*', 'hidden'] then kept.hidden end as hidden,
        (select max(run.observed_at) from sync.run run where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.online_sample kept
  order by kept.observed_at desc limit 1;
@@ -716,15 +897,23 @@ select kept.player_uuid, kept.username, kept.nickname, kept.rank, kept.rank_badg
 comment on view analytics.player_history is 'Versions of players'' profiles: who they are, not what changes while they play. What a player hides is NULL, and restricted says why. All rows of game.player, from players.';
 
 create or replace view analytics.player_character as
-select kept.player_uuid, kept.character_uuid, kept.type, kept.reskin, kept.nickname, kept.level, kept.gamemodes,
-       kept.died,
+select kept.player_uuid, kept.character_uuid,
+       case when not lacking.columns && array['*', 'type'] then kept.type end as type,
+       case when not lacking.columns && array['*', 'reskin'] then kept.reskin end as reskin,
+       case when not lacking.columns && array['*', 'nickname'] then kept.nickname end as nickname,
+       case when not lacking.columns && array['*', 'level'] then kept.level end as level,
+       case when not lacking.columns && array['*', 'gamemodes'] then kept.gamemodes end as gamemodes,
+       case when not lacking.columns && array['*', 'died'] then kept.died end as died,
        case when not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
-                      and (rule.field_group in ('characterDataAccess'))) then kept.pre_economy end as pre_economy,
-       kept.restricted, kept.removed_stats, kept.valid_from,
+                      and (rule.field_group in ('characterDataAccess'))) and not lacking.columns && array['*', 'pre_economy'] then kept.pre_economy end as pre_economy,
+       case when not lacking.columns && array['*', 'restricted'] then kept.restricted end as restricted,
+       case when not lacking.columns && array['*', 'removed_stats'] then kept.removed_stats end as removed_stats,
+       kept.valid_from,
        case when not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid) then kept.extra end as extra,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
   from game.player_character kept
+ cross join analytics.not_sent('player_character') lacking
  where kept.valid_until = 'infinity'
    and not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
                       and (rule.field_group in ('characterListAccess')
@@ -745,7 +934,9 @@ select kept.player_uuid, kept.character_uuid, kept.type, kept.reskin, kept.nickn
 comment on view analytics.player_character_history is 'Versions of characters: what rarely changes. Numbers are in game.character_counter. A character ends when two responses lack it; never while the player hides the list. All rows of game.player_character, from players.';
 
 create or replace view analytics.player_counter as
-select distinct on (kept.player_uuid, kept.counter) kept.player_uuid, kept.counter, kept.observed_at, kept.value,
+with lacking as materialized (select columns from analytics.not_sent('player_counter') lacking)
+select distinct on (kept.player_uuid, kept.counter) kept.player_uuid, kept.counter, kept.observed_at,
+       case when not (select columns from lacking) && array['*', 'value'] then kept.value end as value,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
   from game.player_counter kept
@@ -786,7 +977,9 @@ select kept.player_uuid, kept.first_listed_at, kept.last_unlisted_at, kept.last_
 comment on view analytics.player_listing_history is 'Times during which every response of the online list had the player. Logins and logouts are derived in analytics.player_session. All rows of game.player_listing, from online-players.';
 
 create or replace view analytics.player_ranking as
-select distinct on (kept.player_uuid, kept.board) kept.player_uuid, kept.board, kept.observed_at, kept.position,
+with lacking as materialized (select columns from analytics.not_sent('player_ranking') lacking)
+select distinct on (kept.player_uuid, kept.board) kept.player_uuid, kept.board, kept.observed_at,
+       case when not (select columns from lacking) && array['*', 'position'] then kept.position end as position,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
   from game.player_ranking kept
@@ -803,10 +996,14 @@ select kept.player_uuid, kept.board, kept.observed_at, kept.position
 comment on view analytics.player_ranking_sample is 'A player''s place on a leaderboard whenever it changed. All rows of game.player_ranking, from players.';
 
 create or replace view analytics.player_status as
-select distinct on (kept.player_uuid) kept.player_uuid, kept.observed_at, kept.online, kept.world, kept.last_join,
+with lacking as materialized (select columns from analytics.not_sent('player_status') lacking)
+select distinct on (kept.player_uuid) kept.player_uuid, kept.observed_at,
+       case when not (select columns from lacking) && array['*', 'online'] then kept.online end as online,
+       case when not (select columns from lacking) && array['*', 'world'] then kept.world end as world,
+       case when not (select columns from lacking) && array['*', 'last_join'] then kept.last_join end as last_join,
        case when not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
                       and (rule.field_group in ('characterListAccess')
-                           or rule.field_group = 'huntedCharacterAccess' and (kept.active_character in (select one.character_uuid from game.player_character one where one.player_uuid = kept.player_uuid and 'hunted' = any(one.gamemodes))))) then kept.active_character end as active_character,
+                           or rule.field_group = 'huntedCharacterAccess' and (kept.active_character in (select one.character_uuid from game.player_character one where one.player_uuid = kept.player_uuid and 'hunted' = any(one.gamemodes))))) and not (select columns from lacking) && array['*', 'active_character'] then kept.active_character end as active_character,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
   from game.player_status kept
@@ -826,9 +1023,14 @@ select kept.player_uuid, kept.observed_at, kept.online, kept.world, kept.last_jo
 comment on view analytics.player_status_sample is 'Whether a player was online and when the latest login was, by the player''s own profile, whenever that changed. All rows of game.player_status, from players.';
 
 create or replace view analytics.quest_count as
-select kept.counted, kept.quests, kept.document, kept.valid_from, kept.extra,
+select kept.counted,
+       case when not lacking.columns && array['*', 'quests'] then kept.quests end as quests,
+       case when exists (select from sync.unsent where resource = 'quests' and until_at is null)
+            then analytics.as_sent(kept.document, 'quests') else kept.document end as document,
+       kept.valid_from, kept.extra,
        (select max(run.observed_at) from sync.run run where run.resource = 'quests' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.quest_count kept
+ cross join analytics.not_sent('quest_count') lacking
  where kept.valid_until = 'infinity';
 comment on view analytics.quest_count is 'Versions of the number of quests. The API names none of them. Current rows of game.quest_count, from quests.';
 
@@ -839,10 +1041,22 @@ select kept.counted, kept.quests, kept.document, kept.valid_from, kept.valid_unt
 comment on view analytics.quest_count_history is 'Versions of the number of quests. The API names none of them. All rows of game.quest_count, from quests.';
 
 create or replace view analytics.raid as
-select kept.internal_name, kept.level, kept.name, kept.kind, kept.lore, kept.difficulty, kept.recommended_level,
-       kept.length, kept.x, kept.y, kept.z, kept.document, kept.valid_from, kept.extra,
+select kept.internal_name, kept.level,
+       case when not lacking.columns && array['*', 'name'] then kept.name end as name,
+       case when not lacking.columns && array['*', 'kind'] then kept.kind end as kind,
+       case when not lacking.columns && array['*', 'lore'] then kept.lore end as lore,
+       case when not lacking.columns && array['*', 'difficulty'] then kept.difficulty end as difficulty,
+       case when not lacking.columns && array['*', 'recommended_level'] then kept.recommended_level end as recommended_level,
+       case when not lacking.columns && array['*', 'length'] then kept.length end as length,
+       case when not lacking.columns && array['*', 'x'] then kept.x end as x,
+       case when not lacking.columns && array['*', 'y'] then kept.y end as y,
+       case when not lacking.columns && array['*', 'z'] then kept.z end as z,
+       case when exists (select from sync.unsent where resource = 'raids' and until_at is null)
+            then analytics.as_sent(kept.document, 'raids') else kept.document end as document,
+       kept.valid_from, kept.extra,
        (select max(run.observed_at) from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.raid kept
+ cross join analytics.not_sent('raid') lacking
  where kept.valid_until = 'infinity';
 comment on view analytics.raid is 'Versions of raids: place, requirements and rewards. Current rows of game.raid, from raids.';
 
@@ -854,11 +1068,14 @@ select kept.internal_name, kept.level, kept.name, kept.kind, kept.lore, kept.dif
 comment on view analytics.raid_history is 'Versions of raids: place, requirements and rewards. All rows of game.raid, from raids.';
 
 create or replace view analytics.raid_requirement as
-select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.requirement_type, kept.value,
+select root.internal_name, root.level, root.valid_from, kept.position,
+       case when not lacking.columns && array['*', 'requirement_type'] then kept.requirement_type end as requirement_type,
+       case when not lacking.columns && array['*', 'value'] then kept.value end as value,
        (select max(run.observed_at) from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.raid_requirement kept
-  join game.raid root on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.raid root
+ cross join analytics.not_sent('raid_requirement') lacking
+  left join game.raid_requirement kept on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.raid_requirement is 'What a version of a raid requires of players. Current rows of game.raid_requirement, from raids.';
 
 create or replace view analytics.raid_requirement_history as
@@ -868,12 +1085,18 @@ select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.requ
 comment on view analytics.raid_requirement_history is 'What a version of a raid requires of players. All rows of game.raid_requirement, from raids.';
 
 create or replace view analytics.raid_reward as
-select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.reward_type, kept.reward, kept.tier,
-       kept.amount, kept.shiny, kept.always,
+select root.internal_name, root.level, root.valid_from, kept.position,
+       case when not lacking.columns && array['*', 'reward_type'] then kept.reward_type end as reward_type,
+       case when not lacking.columns && array['*', 'reward'] then kept.reward end as reward,
+       case when not lacking.columns && array['*', 'tier'] then kept.tier end as tier,
+       case when not lacking.columns && array['*', 'amount'] then kept.amount end as amount,
+       case when not lacking.columns && array['*', 'shiny'] then kept.shiny end as shiny,
+       case when not lacking.columns && array['*', 'always'] then kept.always end as always,
        (select max(run.observed_at) from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.raid_reward kept
-  join game.raid root on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.raid root
+ cross join analytics.not_sent('raid_reward') lacking
+  left join game.raid_reward kept on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.raid_reward is 'Rewards of a version of a raid. Current rows of game.raid_reward, from raids.';
 
 create or replace view analytics.raid_reward_history as
@@ -892,11 +1115,14 @@ select kept.internal_name, kept.type, kept.skill, kept.level_min, kept.level_max
 comment on view analytics.recipe_history is 'Versions of crafting recipes. One row per interval without a change; valid_until = infinity is the current version. Ranges are what the crafted thing may roll. NULL in a column: the recipe has no such thing. All rows of game.recipe, from recipes.';
 
 create or replace view analytics.recipe_material as
-select kept.internal_name, kept.valid_from, kept.position, kept.item, kept.amount,
+select root.internal_name, root.valid_from, kept.position,
+       case when not lacking.columns && array['*', 'item'] then kept.item end as item,
+       case when not lacking.columns && array['*', 'amount'] then kept.amount end as amount,
        (select max(run.observed_at) from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.recipe_material kept
-  join game.recipe root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.recipe root
+ cross join analytics.not_sent('recipe_material') lacking
+  left join game.recipe_material kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.recipe_material is 'Materials of a version of a recipe; every one seen so far has two. Current rows of game.recipe_material, from recipes.';
 
 create or replace view analytics.recipe_material_history as
@@ -906,11 +1132,16 @@ select kept.internal_name, kept.valid_from, kept.position, kept.item, kept.amoun
 comment on view analytics.recipe_material_history is 'Materials of a version of a recipe; every one seen so far has two. All rows of game.recipe_material, from recipes.';
 
 create or replace view analytics.recipe_sprite as
-select kept.internal_name, kept.valid_from, kept.variant, kept.format, kept.icon_id, kept.icon_name, kept.name,
+select root.internal_name, root.valid_from, kept.variant,
+       case when not lacking.columns && array['*', 'format'] then kept.format end as format,
+       case when not lacking.columns && array['*', 'icon_id'] then kept.icon_id end as icon_id,
+       case when not lacking.columns && array['*', 'icon_name'] then kept.icon_name end as icon_name,
+       case when not lacking.columns && array['*', 'name'] then kept.name end as name,
        (select max(run.observed_at) from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.recipe_sprite kept
-  join game.recipe root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.recipe root
+ cross join analytics.not_sent('recipe_sprite') lacking
+  left join game.recipe_sprite kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.recipe_sprite is 'What the thing crafted by a version of a recipe may look like, depending on the ingredients used. Current rows of game.recipe_sprite, from recipes.';
 
 create or replace view analytics.recipe_sprite_history as
@@ -926,12 +1157,17 @@ select kept.season, kept.started_at, kept.ends_at, kept.territory_holding_sr_per
 comment on view analytics.season_history is 'Versions of the definitions of guild seasons. All rows of game.season, from seasons.';
 
 create or replace view analytics.season_reward as
-select kept.season, kept.valid_from, kept.list, kept.position, kept.condition_type, kept.condition_value,
-       kept.reward_type, kept.reward_value, kept.expires_at,
+select root.season, root.valid_from, kept.list, kept.position,
+       case when not lacking.columns && array['*', 'condition_type'] then kept.condition_type end as condition_type,
+       case when not lacking.columns && array['*', 'condition_value'] then kept.condition_value end as condition_value,
+       case when not lacking.columns && array['*', 'reward_type'] then kept.reward_type end as reward_type,
+       case when not lacking.columns && array['*', 'reward_value'] then kept.reward_value end as reward_value,
+       case when not lacking.columns && array['*', 'expires_at'] then kept.expires_at end as expires_at,
        (select max(run.observed_at) from sync.run run where run.resource = 'seasons' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.season_reward kept
-  join game.season root on root.season = kept.season and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.season root
+ cross join analytics.not_sent('season_reward') lacking
+  left join game.season_reward kept on root.season = kept.season and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.season_reward is 'Rewards of a version of a season. Current rows of game.season_reward, from seasons.';
 
 create or replace view analytics.season_reward_history as
@@ -960,11 +1196,13 @@ select kept.territory, kept.guild_uuid, kept.guild_name, kept.guild_prefix, kept
 comment on view analytics.territory_hold_history is 'Who held a territory from when to when. A version without a guild: unclaimed, as far as responses show. All rows of game.territory_hold, from territories.';
 
 create or replace view analytics.territory_link as
-select kept.territory, kept.valid_from, kept.position, kept.links_to,
+select root.territory, root.valid_from, kept.position,
+       case when not lacking.columns && array['*', 'links_to'] then kept.links_to end as links_to,
        (select max(run.observed_at) from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.territory_link kept
-  join game.territory root on root.territory = kept.territory and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.territory root
+ cross join analytics.not_sent('territory_link') lacking
+  left join game.territory_link kept on root.territory = kept.territory and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.territory_link is 'Trading routes of a version of a territory, sorted by name. Current rows of game.territory_link, from territories.';
 
 create or replace view analytics.territory_link_history as
@@ -974,8 +1212,12 @@ select kept.territory, kept.valid_from, kept.position, kept.links_to, root.valid
 comment on view analytics.territory_link_history is 'Trading routes of a version of a territory, sorted by name. All rows of game.territory_link, from territories.';
 
 create or replace view analytics.territory_resource as
-select distinct on (kept.territory, kept.resource) kept.territory, kept.resource, kept.observed_at, kept.generation, kept.base_generation, kept.stored,
-       kept.storage_limit,
+with lacking as materialized (select columns from analytics.not_sent('territory_resource') lacking)
+select distinct on (kept.territory, kept.resource) kept.territory, kept.resource, kept.observed_at,
+       case when not (select columns from lacking) && array['*', 'generation'] then kept.generation end as generation,
+       case when not (select columns from lacking) && array['*', 'base_generation'] then kept.base_generation end as base_generation,
+       case when not (select columns from lacking) && array['*', 'stored'] then kept.stored end as stored,
+       case when not (select columns from lacking) && array['*', 'storage_limit'] then kept.storage_limit end as storage_limit,
        (select max(run.observed_at) from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.territory_resource kept
  order by kept.territory, kept.resource, kept.observed_at desc;
@@ -991,6 +1233,7 @@ create or replace view analytics.video as
 select kept.address, kept.valid_from, kept.extra,
        (select max(run.observed_at) from sync.run run where run.resource = 'videos' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.video kept
+ cross join analytics.not_sent('video') lacking
  where kept.valid_until = 'infinity';
 comment on view analytics.video is 'Versions of the videos that the website lists: from when to when it listed each. Current rows of game.video, from videos.';
 
@@ -1005,10 +1248,18 @@ select kept.world, kept.valid_from, kept.valid_until, kept.previous_until, kept.
 comment on view analytics.world_history is 'Versions of worlds: from the first of two responses that list a player there to the first in a row that lists none. A world without listed players looks like one that is down. All rows of game.world, from online-players.';
 
 create or replace view analytics.world_event as
-select kept.internal_name, kept.name, kept.lore, kept.difficulty, kept.level, kept.length, kept.document,
+select kept.internal_name,
+       case when not lacking.columns && array['*', 'name'] then kept.name end as name,
+       case when not lacking.columns && array['*', 'lore'] then kept.lore end as lore,
+       case when not lacking.columns && array['*', 'difficulty'] then kept.difficulty end as difficulty,
+       case when not lacking.columns && array['*', 'level'] then kept.level end as level,
+       case when not lacking.columns && array['*', 'length'] then kept.length end as length,
+       case when exists (select from sync.unsent where resource = 'world-events' and until_at is null)
+            then analytics.as_sent(kept.document, 'world-events') else kept.document end as document,
        kept.valid_from, kept.extra,
        (select max(run.observed_at) from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.world_event kept
+ cross join analytics.not_sent('world_event') lacking
  where kept.valid_until = 'infinity';
 comment on view analytics.world_event is 'Versions of world events. When one happens is in world_event_occurrence: it is no version of the event. Current rows of game.world_event, from world-events.';
 
@@ -1019,12 +1270,20 @@ select kept.internal_name, kept.name, kept.lore, kept.difficulty, kept.level, ke
 comment on view analytics.world_event_history is 'Versions of world events. When one happens is in world_event_occurrence: it is no version of the event. All rows of game.world_event, from world-events.';
 
 create or replace view analytics.world_event_location as
-select kept.internal_name, kept.valid_from, kept.position, kept.x, kept.y, kept.z, kept.radius, kept.spawn_x,
-       kept.spawn_y, kept.spawn_z, kept.spawn_radius,
+select root.internal_name, root.valid_from, kept.position,
+       case when not lacking.columns && array['*', 'x'] then kept.x end as x,
+       case when not lacking.columns && array['*', 'y'] then kept.y end as y,
+       case when not lacking.columns && array['*', 'z'] then kept.z end as z,
+       case when not lacking.columns && array['*', 'radius'] then kept.radius end as radius,
+       case when not lacking.columns && array['*', 'spawn_x'] then kept.spawn_x end as spawn_x,
+       case when not lacking.columns && array['*', 'spawn_y'] then kept.spawn_y end as spawn_y,
+       case when not lacking.columns && array['*', 'spawn_z'] then kept.spawn_z end as spawn_z,
+       case when not lacking.columns && array['*', 'spawn_radius'] then kept.spawn_radius end as spawn_radius,
        (select max(run.observed_at) from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.world_event_location kept
-  join game.world_event root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.world_event root
+ cross join analytics.not_sent('world_event_location') lacking
+  left join game.world_event_location kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.world_event_location is 'Places of a version of a world event; coordinates in blocks. Current rows of game.world_event_location, from world-events.';
 
 create or replace view analytics.world_event_location_history as
@@ -1047,11 +1306,14 @@ select kept.internal_name, kept.starts_at, kept.announced_at
 comment on view analytics.world_event_occurrence_history is 'When world events happen, by their schedules. The API sends only the next one, of a few events. All rows of game.world_event_occurrence, from world-events.';
 
 create or replace view analytics.world_event_requirement as
-select kept.internal_name, kept.valid_from, kept.position, kept.requirement_type, kept.value,
+select root.internal_name, root.valid_from, kept.position,
+       case when not lacking.columns && array['*', 'requirement_type'] then kept.requirement_type end as requirement_type,
+       case when not lacking.columns && array['*', 'value'] then kept.value end as value,
        (select max(run.observed_at) from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.world_event_requirement kept
-  join game.world_event root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from
- where root.valid_until = 'infinity';
+  from game.world_event root
+ cross join analytics.not_sent('world_event_requirement') lacking
+  left join game.world_event_requirement kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
+ where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.world_event_requirement is 'What a version of a world event requires of players. Current rows of game.world_event_requirement, from world-events.';
 
 create or replace view analytics.world_event_requirement_history as
@@ -1073,7 +1335,9 @@ select kept.world, kept.hour, kept.online_avg, kept.online_max
 comment on view analytics.world_hour_history is 'How many players were listed on a world in an hour: what compaction keeps of the rows of game.world_sample past their retention. All rows of game.world_hour, from online-players.';
 
 create or replace view analytics.world_sample as
-select distinct on (kept.world) kept.world, kept.observed_at, kept.online,
+with lacking as materialized (select columns from analytics.not_sent('world_sample') lacking)
+select distinct on (kept.world) kept.world, kept.observed_at,
+       case when not (select columns from lacking) && array['*', 'online'] then kept.online end as online,
        (select max(run.observed_at) from sync.run run where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
   from game.world_sample kept
  order by kept.world, kept.observed_at desc;

@@ -1473,9 +1473,9 @@ export interface Questions {
   readonly itemChange: AskAny<ItemChangeArguments, ItemChangeRow>
   /** What changed in recipes, one row per changed path. The first response is where history begins, not a change. */
   readonly recipeChange: AskAny<RecipeChangeArguments, RecipeChangeRow>
-  /** The whole item as it was at an instant, in the API's own shape without the volatile model numbers. NULL when it was not known then. Arguments: internal_name, the item; at, the instant (now when left out). */
+  /** The whole item as it was at an instant, in the API's own shape without the volatile model numbers. NULL when it was not known then; null within it: the API did not send it. Arguments: internal_name, the item; at, the instant (now when left out). */
   readonly itemAt: Ask<ItemAtArguments, ItemAtRow>
-  /** The whole recipe as it was at an instant, in the API's own shape without the volatile model numbers. NULL when it was not known then. Arguments: internal_name, the recipe; at, the instant (now when left out). */
+  /** The whole recipe as it was at an instant, in the API's own shape without the volatile model numbers. NULL when it was not known then; null within it: the API did not send it. Arguments: internal_name, the recipe; at, the instant (now when left out). */
   readonly recipeAt: Ask<RecipeAtArguments, RecipeAtRow>
   /** Updates of the game, as far as they show in items, recipes, abilities, aspects and quests: changes first seen less than six hours apart. */
   readonly patch: AskAny<PatchArguments, PatchRow>
@@ -1485,7 +1485,7 @@ export interface Questions {
   readonly coverage: Ask<CoverageArguments, CoverageRow>
   /** How fresh each resource is, and whether it should be fresher. */
   readonly freshness: AskAny<FreshnessArguments, FreshnessRow>
-  /** What was in the loot pools of camps and raids at an instant (now when left out), at the own level of each; since: from when on the pool had the reward. */
+  /** What was in the loot pools of camps and raids at an instant (now when left out), at the own level of each; since: from when on the pool had the reward. A pool whose rewards the API did not send has one row with NULL. */
   readonly lootPoolAt: AskAny<LootPoolAtArguments, LootPoolAtRow>
   /** Which rewards were in which loot pool, how often and how regularly. Only what responses showed: history begins with the first one. */
   readonly rewardAppearance: AskAny<RewardAppearanceArguments, RewardAppearanceRow>
@@ -1517,7 +1517,7 @@ export interface Questions {
   readonly counter: AskAny<CounterArguments, CounterRow>
   /** Records of the map, by what responses show and the clock of the game says; of equal ones the first. Two captures of a place between two responses show as one, and what happened in gaps is in no record. quality: exact (no response was missing of that time), at_least (some were, or the game did not say when it was captured). */
   readonly territoryRecord: AskAny<TerritoryRecordArguments, TerritoryRecordRow>
-  /** Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. */
+  /** Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. While the API does not send them, an item has one row with NULL. */
   readonly itemDropPlace: AskAny<ItemDropPlaceArguments, ItemDropPlaceRow>
   /** The items of each set, as of the latest response, with what wearing several of them adds. */
   readonly itemSet: AskAny<ItemSetArguments, ItemSetRow>
@@ -1525,17 +1525,17 @@ export interface Questions {
   readonly gatheringNear: Ask<GatheringNearArguments, GatheringNearRow>
   /** A shortest way between two territories along the trading routes of an instant, from the first to the last, with who held each; no row: there was none. Arguments: from_territory and to_territory, exact names; at, the instant (now when left out). */
   readonly routeBetween: Ask<RouteBetweenArguments, RouteBetweenRow>
-  /** The whole class as it was at an instant, in the API's own shape. NULL when it was not known then. Arguments: name, its id such as archer, or its name; at, the instant (now when left out). */
+  /** The whole class as it was at an instant, in the API's own shape. NULL when it was not known then; null within it: the API did not send it. Arguments: name, its id such as archer, or its name; at, the instant (now when left out). */
   readonly classAt: Ask<ClassAtArguments, ClassAtRow>
-  /** The whole ability, archetype or connector as it was at an instant, in the API's own shape. NULL when it was not known then. Arguments: name, its name, its id, or class/kind/id where several have that; at, the instant (now when left out). */
+  /** The whole ability, archetype or connector as it was at an instant, in the API's own shape. NULL when it was not known then; null within it: the API did not send it. Arguments: name, its name, its id, or class/kind/id where several have that; at, the instant (now when left out). */
   readonly abilityAt: Ask<AbilityAtArguments, AbilityAtRow>
-  /** The whole raid as it was at an instant, with rewards for its own level, in the API's own shape. NULL when it was not known then. Arguments: name, as players see it or as the game names it; at, the instant (now when left out). */
+  /** The whole raid as it was at an instant, with rewards for its own level, in the API's own shape. NULL when it was not known then; null within it: the API did not send it. Arguments: name, as players see it or as the game names it; at, the instant (now when left out). */
   readonly raidAt: Ask<RaidAtArguments, RaidAtRow>
-  /** The whole camp as it was at an instant, with rewards for its own level, in the API's own shape. NULL when it was not known then. Arguments: name, as players see it or as the game names it; at, the instant (now when left out). */
+  /** The whole camp as it was at an instant, with rewards for its own level, in the API's own shape. NULL when it was not known then; null within it: the API did not send it. Arguments: name, as players see it or as the game names it; at, the instant (now when left out). */
   readonly campAt: Ask<CampAtArguments, CampAtRow>
   /** Every item of the game as of the latest response, one row each. */
   readonly item: AskAny<ItemArguments, ItemRow>
-  /** Every identification of every item as of the latest response. */
+  /** Every identification of every item as of the latest response. While the API does not send them, an item has one row with NULL. */
   readonly itemIdentification: AskAny<ItemIdentificationArguments, ItemIdentificationRow>
   /** Every crafting recipe as of the latest response, one row each. */
   readonly recipe: AskAny<RecipeArguments, RecipeRow>

@@ -4,7 +4,7 @@ import type { LakeCoverage } from '../index-file.ts'
 import { createBlind, createSeen } from './blind.ts'
 
 /** Tables of the ledger that are imported, all in one transaction, because they say which time is known. */
-export const LEDGER = ['sync.run', 'sync.observation', 'sync.expectation', 'sync.gap', 'sync.answer_span', 'sync.tier']
+export const LEDGER = 'run observation expectation gap answer_span tier unsent'.split(' ').map((name) => `sync.${name}`)
 
 interface Interval {
   readonly resource: string
@@ -111,6 +111,21 @@ export async function mergeLedger(
       where sample_table = any($1::text[]) or sample_table in (select 'ledger/' || resource from unnest($2::text[]) of(resource))
      on conflict do nothing returning 1`,
     [[...freshTables], [...fresh]],
+  )
+  // A field that the lake's responses lacked; where those of this database go on, they say whether it is sent.
+  await count(
+    'sync.unsent',
+    `insert into sync.unsent (resource, field, last_sent_at, from_at, until_at, received_from, received_until, had, out_of, run_id, columns)
+     select lake.resource, lake.field, lake.last_sent_at, lake.from_at, nullif(ended.at, 'infinity'), lake.received_from,
+            case when ended.at < 'infinity' then coalesce(lake.received_until, greatest(ended.at, lake.received_from)) end,
+            lake.had, lake.out_of, lake.run_id, lake.columns
+       from lake_unsent lake
+       join lake_blind blind
+         on blind.resource = lake.resource and lake.from_at > blind.began and lake.from_at < blind.ended
+      cross join lateral (select least(coalesce(lake.until_at, 'infinity'), blind.ended) as at) ended
+      where lake.resource = any($1::text[]) and lake.last_sent_at <= lake.from_at and lake.from_at <= ended.at
+     on conflict do nothing returning 1`,
+    [[...resources]],
   )
   await mergeGaps(sql, spans, blind)
   await forgetInterrupted(sql, resources, blindAt)

@@ -5,17 +5,21 @@ import { canonicalJson, type Json } from './hash.ts'
 import { withBody } from './prepare-entity.ts'
 import { canonicalValues } from './values.ts'
 
-/** What of a history follows from some fields of a record: columns by property name, each with what it is without them, and parts. */
+/**
+ * What of a history follows from some fields of a record: columns by property name, each with what it is without them, and parts, each
+ * with its columns that follow; `*`: which rows it has follows from them. `hasRows`: so does which entities there are.
+ */
 export interface DependentColumns {
   readonly columns: ReadonlyMap<string, ReadonlySet<string>>
-  readonly parts: ReadonlySet<string>
+  readonly parts: ReadonlyMap<string, ReadonlySet<string>>
+  readonly hasRows: boolean
 }
 
 /** What of a resource's tables follows from some fields of its records. */
-interface Dependents {
+export interface Dependents {
   readonly root: DependentColumns
   readonly related: ReadonlyMap<string, DependentColumns>
-  /** Columns of samples, by the name of their table. */
+  /** Columns of samples, by the name of their table; `*`: which rows there are. */
   readonly samples: ReadonlyMap<string, ReadonlySet<string>>
   /** Whether facts of records follow from them. */
   readonly hasFacts: boolean
@@ -35,15 +39,23 @@ export interface UnsentFields {
   readonly ended: readonly string[]
 }
 
+interface FoundColumns {
+  readonly columns: Map<string, Set<string>>
+  readonly parts: Map<string, Set<string>>
+  hasRows: boolean
+}
+
 interface Found {
-  readonly root: { readonly columns: Map<string, Set<string>>; readonly parts: Set<string> }
-  readonly related: Map<string, { readonly columns: Map<string, Set<string>>; readonly parts: Set<string> }>
+  readonly root: FoundColumns
+  readonly related: Map<string, FoundColumns>
   readonly samples: Map<string, Set<string>>
   hasFacts: boolean
 }
 
+const noColumns = (): FoundColumns => ({ columns: new Map(), parts: new Map(), hasRows: false })
+
 const nothingFound = (): Found => ({
-  root: { columns: new Map(), parts: new Set() },
+  root: noColumns(),
   related: new Map(),
   samples: new Map(),
   hasFacts: false,
@@ -130,21 +142,24 @@ function changed(value: unknown, [step = '', ...rest]: readonly string[], exampl
 
 function compare({ samples = {} }: ResourceBase, before: Entity, after: Entity, found: Found): void {
   compareRows(before, after, found.root)
-  for (const [name, entities = []] of Object.entries(before.relatedEntities ?? {})) {
-    const others = new Map((after.relatedEntities?.[name] ?? []).map((one) => [one.key, one]))
-    const into = found.related.get(name) ?? { columns: new Map(), parts: new Set() }
+  for (const [name, others = []] of Object.entries(after.relatedEntities ?? {})) {
+    const entities = new Map((before.relatedEntities?.[name] ?? []).map((one) => [one.key, one]))
+    const into = found.related.get(name) ?? noColumns()
     found.related.set(name, into)
-    for (const entity of entities) {
-      const other = others.get(entity.key)
-      if (other) compareRows(entity, other, into)
+    if (entities.size === 0 && others.length > 0) into.hasRows = true
+    for (const other of others) {
+      const entity = entities.get(other.key)
+      if (entity) compareRows(entity, other, into)
     }
   }
-  for (const [name, rows = []] of Object.entries(before.samples ?? {})) {
+  for (const name of Object.keys({ ...before.samples, ...after.samples })) {
+    const rows = before.samples?.[name] ?? []
     const key = samples[name]?.key ?? []
     const keyOf = (row: Row) => canonicalJson(key.map((property) => (row[property] ?? null) as Json))
     const others = new Map((after.samples?.[name] ?? []).map((row) => [keyOf(row), row]))
     const into = found.samples.get(name) ?? new Set()
     found.samples.set(name, into)
+    if (rows.length === 0 && others.size > 0) into.add('*')
     for (const row of rows)
       for (const property of differing(row, others.get(keyOf(row)) ?? row))
         if (!key.includes(property)) into.add(property)
@@ -152,13 +167,21 @@ function compare({ samples = {} }: ResourceBase, before: Entity, after: Entity, 
   if (textOf(before.facts) !== textOf(after.facts)) found.hasFacts = true
 }
 
-function compareRows(before: Entity, after: Entity, into: Found['root']): void {
+function compareRows(before: Entity, after: Entity, into: FoundColumns): void {
   for (const property of differing(before.root, after.root)) {
     const values = into.columns.get(property) ?? new Set()
     into.columns.set(property, values.add(textOf(before.root[property])))
   }
-  for (const part of new Set([...Object.keys(before.parts), ...Object.keys(after.parts)]))
-    if (textOf(before.parts[part]) !== textOf(after.parts[part])) into.parts.add(part)
+  for (const part of new Set([...Object.keys(before.parts), ...Object.keys(after.parts)])) {
+    const differs = differingRows(before.parts[part] ?? [], after.parts[part] ?? [])
+    if (differs.length > 0) into.parts.set(part, new Set([...(into.parts.get(part) ?? []), ...differs]))
+  }
+}
+
+/** The columns in which rows of a part differ; `*` where there are others. */
+function differingRows(before: readonly Row[], after: readonly Row[]): readonly string[] {
+  if (before.length !== after.length) return ['*']
+  return [...new Set(before.flatMap((row, nth) => differing(row, after[nth] ?? {})))]
 }
 
 function differing(before: Row, after: Row): string[] {
@@ -174,7 +197,7 @@ export function textOf(value: unknown): string {
 function merge(all: Found, { root, related, samples, hasFacts }: Found): void {
   mergeColumns(all.root, root)
   for (const [name, columns] of related) {
-    const into = all.related.get(name) ?? { columns: new Map(), parts: new Set() }
+    const into = all.related.get(name) ?? noColumns()
     all.related.set(name, into)
     mergeColumns(into, columns)
   }
@@ -182,8 +205,8 @@ function merge(all: Found, { root, related, samples, hasFacts }: Found): void {
   all.hasFacts ||= hasFacts
 }
 
-function mergeColumns(all: Found['root'], { columns, parts }: Found['root']): void {
+function mergeColumns(all: FoundColumns, { columns, parts }: Found['root']): void {
   for (const [property, values] of columns)
     all.columns.set(property, new Set([...(all.columns.get(property) ?? []), ...values]))
-  for (const part of parts) all.parts.add(part)
+  for (const [part, names] of parts) all.parts.set(part, new Set([...(all.parts.get(part) ?? []), ...names]))
 }

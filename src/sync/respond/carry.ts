@@ -17,7 +17,8 @@ import { historySql } from '../sql/history-sql.ts'
 const ofVersion = new Set(['validFrom', 'validUntil', 'previousUntil', 'hash', 'document', 'observedAt'])
 
 /** What a response leaves out of the entities of a history. */
-export interface LeftOut extends DependentColumns {
+export interface LeftOut extends Pick<DependentColumns, 'columns'> {
+  readonly parts: Pick<ReadonlySet<string>, 'has' | 'keys' | 'size'>
   /** JSON pointers into the document, where the history keeps documents of whole records. */
   readonly fields?: readonly string[]
   /** It sent something there that could not be read, which is in `extra`. */
@@ -170,7 +171,7 @@ function carriedOf(history: History, leftOut: LeftOut, current: Current): Prepar
     if (!ofVersion.has(property) && isLeftOut(leftOut, entity.root, property) && (row[name] ?? null) !== null)
       root[property] = row[name]
   const ofParts: Record<string, readonly Row[]> = { ...entity.parts }
-  for (const part of parts) ofParts[part] = partRows(history, part, current)
+  for (const part of parts.keys()) ofParts[part] = partRows(history, part, current)
   const whole = { ...entity, root, parts: ofParts }
   if (fields.length > 0 && hasDocument) {
     const read = isOdd ? withoutOdd(entity, fields) : (JSON.parse(entity.documentText) as Json)
@@ -204,7 +205,7 @@ export async function carryOdd(
   for (const entity of entities)
     for (const { anywhere } of entity.odd) {
       const { parts } = dependentsOf(resource, examples, [anywhere], witness.at.getTime()).root
-      const empty = [...parts].filter((part) => entity.parts[part]?.length === 0)
+      const empty = [...parts.keys()].filter((part) => entity.parts[part]?.length === 0)
       if (empty.length > 0)
         unread.set(entity, (unread.get(entity) ?? new Map<string, ReadonlySet<string>>()).set(anywhere, new Set(empty)))
     }

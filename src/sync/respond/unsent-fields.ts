@@ -1,11 +1,13 @@
+import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import { reach } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
-import type { ResourceBase } from '../declare/resource.ts'
+import type { History, ResourceBase } from '../declare/resource.ts'
 import { corroborate, forgetClaims, hasClaimsSql, type Witness } from '../evidence/claims.ts'
 import { REMOVED_FIELD_TIME } from '../evidence/policies.ts'
-import { dependentsOf, type UnsentFields } from '../normalize/dependents.ts'
+import { type DependentColumns, type Dependents, dependentsOf, type UnsentFields } from '../normalize/dependents.ts'
 import type { FieldCount } from '../normalize/prepare.ts'
 import { accepted } from '../sql/accepted.ts'
+import { bulkTable } from '../sql/bulk-table.ts'
 import type { IncomingResponse } from './validate-snapshot.ts'
 
 /*
@@ -16,11 +18,17 @@ import type { IncomingResponse } from './validate-snapshot.ts'
 
 export const noneUnsent: Pick<UnsentFields, 'begun' | 'ended'> = { begun: [], ended: [] }
 
+interface OpenSpan {
+  readonly from: string
+  readonly receivedFrom: string
+  readonly columns: readonly string[]
+}
+
 /** What is known of the fields of a resource. */
 export interface KnownFields {
   readonly presence: readonly (FieldCount & { readonly at: string })[]
   /** Fields that are not sent, and since when. */
-  readonly open: readonly (FieldCount & { readonly from: string; readonly receivedFrom: string })[]
+  readonly open: readonly (FieldCount & OpenSpan)[]
   /** Fields that responses lacked, not yet confirmed. */
   readonly pending: readonly string[]
   /** Fields were not sent within the last month, and are again. */
@@ -40,7 +48,7 @@ export async function readEvidence(
             (select coalesce(jsonb_agg(jsonb_build_object('field', field, 'had', had, 'of', out_of, 'at', observed_at)), '[]')
                from sync.presence where resource = $1) as presence,
             (select coalesce(jsonb_agg(jsonb_build_object('field', field, 'had', had, 'of', out_of, 'from', from_at,
-                                                           'receivedFrom', received_from)), '[]')
+                                                           'receivedFrom', received_from, 'columns', columns)), '[]')
                from sync.unsent where resource = $1 and until_at is null) as open,
             exists (select from sync.unsent where resource = $1 and received_until > $3::timestamptz - interval '1 month') as "wasUnsent",
             (select coalesce(jsonb_agg(subject), '[]') from sync.claim where resource = $1 and kind = 'unsent' and value = '') as pending`,
@@ -90,35 +98,40 @@ export async function judgeUnsent(
   const isOneKey = scope !== undefined
   const before = new Map(known.presence.map((one) => [one.field, one]))
   const open = new Map(known.open.map((one) => [one.field, one]))
+  const isAccepted = (field: string) => open.has(field) && before.get(field)?.had === 0
+  const baseOf = (field: string) => (isAccepted(field) ? open.get(field) : (before.get(field) ?? open.get(field)))
   const lacking = counts.filter((now) => {
-    const base = before.get(now.field) ?? open.get(now.field)
+    const base = baseOf(now.field)
     // A list that few records lack may be empty.
     const isEmpty = now.of < FEW && resource.sent?.isList(now.field) === true
     return base !== undefined && base.of > 0 && !isEmpty && isLacking(now, base, isOneKey)
   })
   const isMissing = new Set(lacking.map(({ field }) => field))
   const isBack = counts.filter(({ field }) => !isMissing.has(field))
-  const begun: string[] = []
   const ended = isNewer ? isBack.flatMap(({ field, had }) => (open.has(field) && had > 0 ? [field] : [])) : []
   // That it was missing is noted at once, and so is its return.
   const back = isBack.flatMap(({ field, had }) => (known.pending.includes(field) && had > 0 ? [field] : []))
+  const columns = (field: string) =>
+    columnsOf(resource, dependentsOf(resource, examples, [field], witness.at.getTime()))
+  let begun: readonly string[] = []
   if (isNewer) {
     await endSpans(sql, witness, ended)
     const over = isBack.flatMap(({ field }) => (known.pending.includes(field) ? [{ subject: field, value: '' }] : []))
     await forgetClaims(sql, resource.name, 'unsent', over)
-    const claims = lacking.flatMap(({ field }) => (open.has(field) || guards.accept ? [] : [{ subject: field }]))
-    const { confirmed } = await corroborate(sql, witness, 'unsent', claims)
-    for (const { subject } of confirmed) begun.push(subject)
-    await beginSpans(sql, witness, confirmed, before, scope)
-    if (guards.accept) await countPresence(sql, witness, lacking, new Map(), isOneKey)
+    const confirmed = await confirm(sql, witness, lacking, { open, accept: guards.accept === true })
+    begun = confirmed.map(({ subject }) => subject)
+    await beginSpans(sql, witness, confirmed, { columns, before, key: scope })
+    await keepColumns(sql, witness, known.open, columns)
+    if (guards.accept) await countPresence(sql, witness, lacking.map(notExpected), new Map(), isOneKey)
     if (!isSame) await countPresence(sql, witness, isBack, before, isOneKey)
   }
   const fields = lacking.map(({ field }) => field)
-  if ((fields.length === 0 && ended.length + back.length === 0) || guards.accept) return undefined
+  if (fields.length === 0 && ended.length + back.length === 0) return undefined
   const confirmed = fields.filter((field) => open.has(field) || begun.includes(field))
   const isSure = (now: FieldCount) => !isOneKey || now.of >= FEW || open.has(now.field) || begun.includes(now.field)
   const sure = lacking.filter(isSure)
-  const missed = sure.filter(({ field }) => !isRemoved(open.get(field), witness))
+  const isExpected = (field: string) => !guards.accept && !isAccepted(field) && !isRemoved(open.get(field), witness)
+  const missed = sure.filter(({ field }) => isExpected(field))
   const named = missed.slice(0, 3)
   return {
     fields,
@@ -136,11 +149,34 @@ export async function judgeUnsent(
         ? null
         : named
             .map(({ field, had, of }) => {
-              const base = before.get(field) ?? open.get(field)
+              const base = baseOf(field)
               return `${of - had} of ${of} records lack ${field}, which ${base?.had} of ${base?.of} had`
             })
             .join('; ') + (missed.length > named.length ? `; and ${missed.length - named.length} fields more` : ''),
   }
+}
+
+/** A person accepts that a field is not sent: its share is none from now on, and responses without it are not partial. */
+const notExpected = (count: FieldCount): FieldCount => ({ ...count, had: 0 })
+
+/** The fields that are not sent from now on: enough responses lack them, or a person accepts it. */
+async function confirm(
+  sql: Sql,
+  witness: Witness,
+  lacking: readonly FieldCount[],
+  { open, accept }: { readonly open: ReadonlyMap<string, unknown>; readonly accept: boolean },
+): Promise<readonly { readonly subject: string; readonly firstAt: Date }[]> {
+  const claims = lacking.flatMap(({ field }) => (open.has(field) ? [] : [{ subject: field }]))
+  const { confirmed } = await corroborate(sql, witness, 'unsent', claims)
+  if (!accept) return confirmed
+  const since = new Map(confirmed.map(({ subject, firstAt }) => [subject, firstAt]))
+  await forgetClaims(
+    sql,
+    witness.resource,
+    'unsent',
+    claims.map(({ subject }) => ({ subject, value: '' })),
+  )
+  return claims.map(({ subject }) => ({ subject, firstAt: since.get(subject) ?? witness.at }))
 }
 
 /** Whether a field has been missing for so long, by both clocks, that the API has removed it. */
@@ -165,8 +201,15 @@ async function beginSpans(
   sql: Sql,
   { resource, runId, receivedAt }: Witness,
   confirmed: readonly { readonly subject: string; readonly firstAt: Date }[],
-  before: ReadonlyMap<string, FieldCount>,
-  key: string | undefined,
+  {
+    columns,
+    before,
+    key,
+  }: {
+    readonly columns: (field: string) => readonly string[]
+    readonly before: ReadonlyMap<string, FieldCount>
+    readonly key: string | undefined
+  },
 ): Promise<void> {
   if (confirmed.length === 0) return
   const responses =
@@ -174,9 +217,10 @@ async function beginSpans(
       ? `select max(observed_at) from sync.run where resource = $1 and ${accepted} and observed_at < begun.at`
       : `select max(observed_at) from sync.observation where resource = $1 and ${accepted} and observed_at < begun.at`
   await sql.query(
-    `insert into sync.unsent (resource, field, last_sent_at, from_at, received_from, had, out_of, run_id)
-     select $1, begun.field, coalesce((${responses}), begun.at), begun.at, $4, begun.had, begun.out_of, $5
-       from unnest($2::text[], $3::timestamptz[], $6::int[], $7::int[]) as begun(field, at, had, out_of)
+    `insert into sync.unsent (resource, field, last_sent_at, from_at, received_from, had, out_of, run_id, columns)
+     select $1, begun.field, coalesce((${responses}), begun.at), begun.at, $4, begun.had, begun.out_of, $5,
+            string_to_array(begun.columns, ' ')
+       from unnest($2::text[], $3::timestamptz[], $6::int[], $7::int[], $8::text[]) as begun(field, at, had, out_of, columns)
      on conflict do nothing`,
     [
       resource,
@@ -186,8 +230,48 @@ async function beginSpans(
       runId,
       confirmed.map(({ subject }) => before.get(subject)?.had ?? 0),
       confirmed.map(({ subject }) => before.get(subject)?.of ?? 0),
+      confirmed.map(({ subject }) => columns(subject).join(' ')),
     ],
   )
+}
+
+/** What follows from a field may be known only now, of a span that another version of the program began. */
+async function keepColumns(
+  sql: Sql,
+  { resource }: Witness,
+  open: readonly (FieldCount & OpenSpan)[],
+  columns: (field: string) => readonly string[],
+): Promise<void> {
+  for (const { field, columns: before } of open) {
+    const now = columns(field)
+    if (now.length > 0 && now.join(' ') !== before.join(' '))
+      await sql.query('update sync.unsent set columns = $3 where resource = $1 and field = $2 and until_at is null', [
+        resource,
+        field,
+        now,
+      ])
+  }
+}
+
+/** The columns of tables that follow from fields, as `sync.unsent` has them. */
+function columnsOf(
+  { history, relatedHistories = {}, samples = {} }: ResourceBase,
+  { root, related, samples: sampled }: Dependents,
+): string[] {
+  const named = (table: AnyPgTable | undefined, properties: Iterable<string>) => {
+    if (!table) return []
+    const { name, columns } = bulkTable(table)
+    return [...properties].map((one) => `${name.replace(/^game\./, '')}.${columns.get(one)?.name ?? one}`)
+  }
+  const ofHistory = (of: History | undefined, { columns, parts, hasRows }: DependentColumns) => [
+    ...named(of?.root, [...columns.keys(), ...(hasRows ? ['*'] : [])]),
+    ...[...parts].flatMap(([part, properties]) => named(of?.parts[part], properties)),
+  ]
+  return [
+    ...ofHistory(history, root),
+    ...[...related].flatMap(([name, found]) => ofHistory(relatedHistories[name], found)),
+    ...[...sampled].flatMap(([name, properties]) => named(samples[name]?.table, properties)),
+  ].sort()
 }
 
 /** Keeps which share of the records has each field. In a resource of one response it is that of the latest with another share. */

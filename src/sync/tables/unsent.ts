@@ -1,5 +1,5 @@
 import { primaryKey } from 'drizzle-orm/pg-core'
-import { instant, integer, text, uuid } from '../../db/columns.ts'
+import { instant, integer, text, texts, uuid } from '../../db/columns.ts'
 import { namesPeople } from '../../db/naming.ts'
 import { syncTable } from '../../db/schemas.ts'
 
@@ -34,6 +34,9 @@ export const unsent = syncTable(
     had: integer('Records that had it before, of those in out_of.').notNull(),
     outOf: integer('Records that might have had it before.').notNull(),
     runId: uuid('The run that confirmed it: run_id in sync.run.').notNull(),
+    columns: texts(
+      'Columns of schema game that follow from it, as table.column; table.* where it says which rows there are.',
+    ).default([]),
   },
   (self) => [primaryKey({ name: 'unsent_pkey', columns: [self.resource, self.field, self.fromAt] })],
 )
@@ -42,5 +45,5 @@ const words = 'a word of the program'
 
 export const unsentNaming = [
   namesPeople(presence, {}, { [words]: ['resource', 'field'] }),
-  namesPeople(unsent, {}, { [words]: ['resource', 'field'], 'made by the program': ['runId'] }),
+  namesPeople(unsent, {}, { [words]: ['resource', 'field'], 'made by the program': ['runId', 'columns'] }),
 ]

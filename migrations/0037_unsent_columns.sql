@@ -1,0 +1,1 @@
+ALTER TABLE "sync"."unsent" ADD COLUMN "columns" text[] DEFAULT '{}';

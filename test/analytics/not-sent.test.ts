@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest'
+import { items } from '../../src/resources/items/index.ts'
+import { lootPools } from '../../src/resources/loot-pools/index.ts'
+import { territories } from '../../src/resources/territories/index.ts'
+import { guildBody, place, syncGuild } from '../support/guild-answers.ts'
+import { kindsOfPart, testDatabase } from '../support/postgres.ts'
+import { item, worldOf } from '../support/world.ts'
+
+const names = Array.from({ length: 12 }, (_, nth) => `thing ${String(nth).padStart(2, '0')}`)
+const without = (record: object, ...fields: string[]) =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => !fields.includes(name)))
+
+describe('what answers with current rows leaves out what the API does not send:', () => {
+  /** Views of current rows that say nothing of a field: what they show is a key, an event, or known otherwise. */
+  const others: Readonly<Record<string, string>> = {
+    counter: 'lists which counters there are',
+    member_counter_dip: 'events',
+    membership: 'versions of the past, too',
+    territory_hold: 'leaves out what is not sent by territory_confirmed_until',
+    world: 'a world is a key of the list; how many are on it is a sample',
+  }
+
+  test('every view does', async () => {
+    const db = await testDatabase('server')
+    const views = await db.values(
+      `select relname from pg_class
+        where relnamespace = 'analytics'::regnamespace and relkind = 'v'
+          and pg_get_viewdef(oid) like '%game.%' and pg_get_viewdef(oid) like '%valid\\_until = ''infinity''%'
+          and pg_get_viewdef(oid) not like '%not_sent(%' and relname !~ '_(history|sample|past)$' order by 1`,
+    )
+    expect(views.flat()).toEqual(Object.keys(others))
+  })
+
+  test('every function that has a whole record does', async () => {
+    const db = await testDatabase('server')
+    const functions = await db.values(
+      `select proname from pg_proc where pronamespace = 'analytics'::regnamespace and prosqlbody is not null
+          and prorettype = 'jsonb'::regtype and pg_get_function_sqlbody(oid) like '%.document%' and pg_get_function_sqlbody(oid) not like '%as_sent(%' order by 1`,
+    )
+    expect(functions).toEqual([])
+  })
+})
+
+describe.each(kindsOfPart)('while the API does not send a field, in the %s database,', (kind) => {
+  const world = worldOf(kind)
+  const { sync, rows } = world
+  const at = (nth: number, hour: string) => `${String(nth).padStart(2, '0')} ${hour}`
+
+  test('an item has NULL and null, then, and what it has before and after', async () => {
+    const fields = { tier: 'rare', requirements: { level: 3 }, identifications: { rawStrength: 2 } }
+    const all = names.map((name) =>
+      item(name, { ...fields, dropMeta: { name: 'a cave', type: ['cave'], coordinates: [1, 2, 3] } }),
+    )
+    const lacking = all.map((one) => without(one, 'tier', 'identifications', 'dropMeta'))
+    const answers = async (day: number) => ({
+      item: await rows(`select distinct tier, level, drop_name from analytics.item`),
+      identification: await rows(`select distinct identification, raw, level from analytics.item_identification`),
+      place: await rows(`select distinct place, x from analytics.item_drop_place`),
+      recorded: await rows(`select distinct drop_type from analytics.item_drop_type`),
+      at: await rows(
+        `select distinct kept -> 'tier', kept -> 'identifications', kept -> 'requirements'
+           from game.item cross join analytics.item_at(internal_name, '2026-06-${at(day, '12:00')}Z') as kept`,
+      ),
+    })
+    await sync(items, all, at(1, '10:00'))
+    const known = await answers(1)
+    expect(known).toEqual({
+      item: [['rare', 3, 'a cave']],
+      identification: [['rawStrength', 2, 3]],
+      place: [['a cave', 1]],
+      recorded: [['cave']],
+      at: [['rare', { rawStrength: 2 }, { level: 3 }]],
+    })
+    for (const day of [2, 3, 4]) await sync(items, lacking, at(day, '10:00'))
+    const unknown = {
+      item: [[null, 3, null]],
+      identification: [[null, null, 3]],
+      place: [[null, null]],
+      recorded: [[null]],
+      at: [[null, null, { level: 3 }]],
+    }
+    expect(await answers(4)).toEqual(unknown)
+    expect((await answers(1)).at).toEqual(known.at)
+    await sync(items, all, at(5, '10:00'))
+    expect(await answers(5)).toEqual(known)
+    expect((await answers(3)).at).toEqual(unknown.at)
+    expect(await rows('select count(*)::int from analytics.item_change')).toEqual([[0]])
+  })
+
+  test('a field that comes back otherwise changed at some time since it was last sent', async () => {
+    const tiers = (tier: object) => names.map((name) => item(name, tier))
+    await sync(items, tiers({ tier: 'rare' }), at(1, '10:00'))
+    for (const day of [2, 3, 20, 21]) await sync(items, tiers({}), at(day, '10:00'))
+    await sync(items, tiers({ tier: 'mythic' }), at(22, '10:00'))
+    expect(
+      await rows(`select distinct path, old_value, new_value, not_before, changed_at from analytics.item_change`),
+    ).toEqual([['/tier', 'rare', 'mythic', '10:00', '22 10:00']])
+  })
+
+  test('it is not known what is in the pools: no span goes on, and none that returns was there all along', async () => {
+    const reward = { name: 'Old Bow', type: 'ITEM', amount: 1, always: false }
+    const pools = (fields: object) =>
+      ['one', 'two', 'three', 'four', 'five', 'six'].map((name, nth) => ({
+        internalName: name,
+        name,
+        type: 'camp',
+        level: 0,
+        location: { x: nth, y: 0, z: 0 },
+        ...fields,
+      }))
+    await sync(lootPools, pools({ rewards: [reward] }), at(1, '10:00'))
+    for (const day of [3, 4, 5]) await sync(lootPools, pools({}), at(day, '10:00'))
+    const pool = (day: number) =>
+      rows(`select distinct reward from analytics.loot_pool_at('2026-06-${at(day, '12:00')}Z') order by 1`)
+    const spans = () => rows('select distinct since, until, reward from analytics.reward_span order by 1')
+    expect(await pool(1)).toEqual([['Old Bow']])
+    expect(await pool(4)).toEqual([[null]])
+    expect(await spans()).toEqual([['10:00', '03 10:00', 'Old Bow']])
+    await sync(lootPools, pools({ rewards: [reward] }), at(9, '10:00'))
+    expect(await spans()).toEqual([
+      ['10:00', '03 10:00', 'Old Bow'],
+      ['09 10:00', 'infinity', 'Old Bow'],
+    ])
+    expect([await pool(1), await pool(4), await pool(10)]).toEqual([[['Old Bow']], [[null]], [['Old Bow']]])
+  })
+
+  test('nothing is confirmed by a map that a person accepts without it', async () => {
+    const map = (fields: string[]) =>
+      Object.fromEntries(names.map((name) => [name, without(place('a', '08:00'), ...fields)]))
+    await sync(territories, map([]), '10:00')
+    expect(await sync(territories, map(['guild']), '11:00', { accept: true })).not.toMatchObject({ status: 'partial' })
+    await sync(territories, map(['guild']), '12:00')
+    const owner = `select distinct held.guild_name, held.confirmed_until, held.reason
+                     from analytics.territory place cross join lateral analytics.territory_owner_at(place.territory, '2026-06-01 12:00Z') held`
+    expect(await rows(owner)).toEqual([[null, '10:00', 'not observed']])
+    expect(await rows('select distinct guild_name, held_from from analytics.territory')).toEqual([[null, null]])
+    await sync(territories, map([]), '13:00')
+    expect(await rows('select distinct guild_name from analytics.territory')).toEqual([['Guild a']])
+    expect(await rows('select from_at, until_at from sync.unsent')).toEqual([['11:00', '13:00']])
+  })
+
+  test('the rank of members and when a guild was founded are NULL', async () => {
+    const ranks = Object.fromEntries(
+      Array.from({ length: 6 }, (_, nth) => [nth + 1, { rank: nth ? 'recruit' : 'owner' }]),
+    )
+    const guild = (letter: string) =>
+      guildBody(letter, ranks, { level: 10, wars: 5, online: 6, created: '2020-01-01T00:00:00.000Z' })
+    const known = () => rows('select distinct created_at from analytics.guild')
+    for (const [nth, letter] of ['a', 'b', 'c'].entries()) await syncGuild(world, guild(letter), `10:0${nth}`)
+    expect(await known()).toHaveLength(1)
+    for (const hour of ['11', '12', '13'])
+      for (const [nth, letter] of ['a', 'b', 'c'].entries())
+        await syncGuild(world, without(guild(letter), 'created'), `${hour}:0${nth}`)
+    expect(await known()).toEqual([[null]])
+  })
+})
