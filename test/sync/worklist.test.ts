@@ -94,6 +94,24 @@ describe.each(kindsOfPart)('the worklist of guilds on the %s database', (kind) =
     expect(await items('leased_until')).toEqual(letters.map(() => [null]))
   })
 
+  test('asks as ever for what was checked, claimed or gone by a clock that was a year ahead', async () => {
+    await list(world, ['a', 'b', 'c', 'd'], '10:00')
+    await answerAll(world, ['a', 'b', 'c', 'd'], '10:00')
+    await syncGuilds(world)
+    const ahead = (columns: string, one: string) =>
+      world.db.query(`update sync.work_item set ${columns} where key = $1`, [guildId(one)])
+    const later = (column: string) => `${column} = coalesce(${column}, checked_at) + interval '1 year'`
+    await ahead(later('checked_at'), 'a')
+    await ahead(later('leased_until'), 'b')
+    await ahead(`${later('checked_at')}, ${later('gone_at')}`, 'c')
+    for (const at of ['10:05', '10:10']) {
+      await answerAll(world, ['a', 'b', 'c', 'd'], at)
+      await syncGuilds(world)
+    }
+    expect(asked(world).sort()).toEqual([...'aaabbbcccddd'])
+    expect(await items('checked_at, leased_until, gone_at')).toEqual(Array(4).fill(['10:10', null, null]))
+  })
+
   test('frees a guild five minutes after the process that took it died', async () => {
     await list(world, ['a'], '10:00')
     await answerAll(world, ['a'], '10:00')

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { and, asc, count, desc, eq, isNotNull, isNull, lt, not, or, type SQL, sql as text } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, isNotNull, isNull, lt, not, or, type SQL, sql as text } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import { workItem } from '../tables/ledger.ts'
 import { backfill } from '../tables/state.ts'
-import { goneInterval, lease } from '../worklist/work-items.ts'
+import { goneInterval, lease, longestLease } from '../worklist/work-items.ts'
 
 /** Holder of the leases of a backfill. A lock says whether it lives; when none does, the leases are of a dead one. */
 const holder = 'backfill'
@@ -91,7 +91,8 @@ export async function countOpen(sql: Sql, open: OpenKeys): Promise<{ readonly ke
 
 /** Leases the next keys: those that never had a response, then the stalest. Keys that another process holds are left out. */
 export async function claimOpen(sql: Sql, open: OpenKeys, limit: number, now: number): Promise<string[]> {
-  const isFree = or(isNull(workItem.leasedUntil), lt(workItem.leasedUntil, new Date(now)))
+  const { leasedUntil } = workItem
+  const isFree = or(isNull(leasedUntil), lt(leasedUntil, new Date(now)), gt(leasedUntil, new Date(now + longestLease)))
   const db = typed(sql)
   // A CTE that locks rows is never inlined: as a plain subquery the planner may run it several times, each time locking more.
   const due = db.$with('due').as(

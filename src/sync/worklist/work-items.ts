@@ -21,12 +21,17 @@ export async function addKeys(sql: Sql, resource: string, keys: readonly string[
   )
 }
 
-/** What may be requested now. Its parameters are those of `dueOf`. */
-const isDue = `resource = $1 and (leased_until is null or leased_until < $2)
-          and (checked_at is null or checked_at <= $3) and (gone_at is null or checked_at <= $4)`
+/** A lease that ends later than this, ms from now, was given by a clock that was ahead. */
+export const longestLease = 2 * lease
+
+/** What may be requested now, also what was checked or claimed by a clock that was ahead. Its parameters are those of `dueOf`. */
+const isDue = `resource = $1 and (leased_until is null or leased_until < $2 or leased_until > $6)
+          and (checked_at is null or checked_at <= $3 or checked_at > $5)
+          and (gone_at is null or checked_at <= $4 or checked_at > $5)`
 
 function dueOf(resource: string, now: number): (string | Date)[] {
-  return [resource, ...[0, shortestInterval, goneInterval].map((ago) => new Date(now - ago))]
+  const instants = [0, -shortestInterval, -goneInterval, shortestInterval, longestLease]
+  return [resource, ...instants.map((from) => new Date(now + from))]
 }
 
 /** How many keys could be claimed now. */
@@ -48,9 +53,11 @@ export async function claimKey(sql: Sql, resource: string, now: number, holder: 
     `with urgent as materialized (
        select resource, key from sync.work_item
         where ${isDue}
-        order by extract(epoch from $2 - coalesce(checked_at, $2 - interval '1 day')) * weight desc, key
+        order by extract(epoch from $2 - coalesce(case when checked_at <= $2 then checked_at end, $2 - interval '1 day')) * weight desc, key
         limit 1 for update skip locked)
-     update sync.work_item item set leased_until = $5, leased_by = $6 from urgent
+     update sync.work_item item
+        set leased_until = $7, leased_by = $8, checked_at = case when checked_at > $3 then $3 else checked_at end
+       from urgent
       where item.resource = urgent.resource and item.key = urgent.key
       returning item.key`,
     [...dueOf(resource, now), new Date(now + lease), holder],
