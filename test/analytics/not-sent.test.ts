@@ -124,6 +124,17 @@ describe.each(kindsOfPart)('while the API does not send a field, in the %s datab
     expect([await pool(1), await pool(4), await pool(10)]).toEqual([[['Old Bow']], [[null]], [['Old Bow']]])
   })
 
+  test('a single map without it confirms nothing, before another one agrees', async () => {
+    const map = (fields: string[]) =>
+      Object.fromEntries(names.map((name) => [name, without(place('a', '08:00'), ...fields)]))
+    for (const hour of ['10:00', '10:10']) await sync(territories, map([]), hour)
+    await sync(territories, map(['guild']), '10:20')
+    const confirmed = () => rows('select distinct confirmed_until from analytics.territory_hold')
+    expect(await confirmed()).toEqual([['10:10']])
+    await sync(territories, map([]), '10:30')
+    expect(await confirmed()).toEqual([['10:30']])
+  })
+
   test('nothing is confirmed by a map that a person accepts without it', async () => {
     const map = (fields: string[]) =>
       Object.fromEntries(names.map((name) => [name, without(place('a', '08:00'), ...fields)]))

@@ -9,12 +9,18 @@ return coalesce((select case when next.acquired = next.valid_from then next.obse
 comment on function analytics.territory_end_seen(text, timestamptz) is
 'The first response that showed something else than a hold that ended at an instant; infinity: none has. Arguments: territory; valid_until of the hold.';
 
--- A response without a field shows nothing of it: what it said is known until the first such response, of several that agree.
+-- A response without a field shows nothing of it: what it said is known until the first such response. While others are awaited, that it is
+-- one is pending.
 create or replace function analytics.territory_sent_until(fields text[], at timestamptz) returns timestamptz
 language sql stable parallel safe
-return coalesce((select min(span.from_at) from sync.unsent span
-                  where span.resource = 'territories' and span.field = any(territory_sent_until.fields)
-                    and span.from_at < territory_sent_until.at and coalesce(span.until_at, 'infinity') >= territory_sent_until.at),
+return coalesce((select min(span.from_at)
+                   from (select lacked.from_at, lacked.until_at from sync.unsent lacked
+                          where lacked.resource = 'territories' and lacked.field = any(territory_sent_until.fields)
+                          union all
+                         select pending.first_at, null from sync.claim pending
+                          where pending.resource = 'territories' and pending.kind = 'unsent'
+                            and pending.subject = any(territory_sent_until.fields)) span
+                  where span.from_at < territory_sent_until.at and coalesce(span.until_at, 'infinity') >= territory_sent_until.at),
                 territory_sent_until.at);
 comment on function analytics.territory_sent_until(text[], timestamptz) is
 'The first response about territories that lacks a field, where it is not sent at an instant; the instant itself where it is. Arguments: fields, as sync.unsent names them; at, the instant.';

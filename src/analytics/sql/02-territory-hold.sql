@@ -19,9 +19,14 @@ select known.territory, known.guild_uuid, known.guild_name, known.guild_prefix, 
               cross join lateral (select run.observed_at from sync.run
                                    where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial')
                                      and run.observed_at < coalesce((
-                                           select min(span.from_at) from sync.unsent span
-                                            where span.resource = 'territories' and span.field in ('/guild', '/guild/uuid')
-                                              and span.from_at < ended.at and coalesce(span.until_at, 'infinity') >= ended.at), ended.at)
+                                           select min(span.from_at)
+                                             from (select lacked.from_at, lacked.until_at from sync.unsent lacked
+                                                    where lacked.resource = 'territories' and lacked.field in ('/guild', '/guild/uuid')
+                                                    union all
+                                                   select pending.first_at, null from sync.claim pending
+                                                    where pending.resource = 'territories' and pending.kind = 'unsent'
+                                                      and pending.subject in ('/guild', '/guild/uuid')) span
+                                            where span.from_at < ended.at and coalesce(span.until_at, 'infinity') >= ended.at), ended.at)
                                    order by run.observed_at desc nulls last limit 1) latest)) as confirmed_until
       from game.territory_hold hold
      cross join (select max(observed_at) as observed_at from sync.run
