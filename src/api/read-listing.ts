@@ -47,11 +47,18 @@ function unexpectedShape(found: string): RetryableError {
   })
 }
 
+/** Records with the name that was put into them: in the next version of a file most are the same objects. */
+const named = new WeakMap<object, Readonly<Record<string, unknown>>>()
+
 function keyedRecords(body: Readonly<Record<string, unknown>>, keyField: string | null): unknown[] {
   if (keyField === null) return Object.values(body)
-  return Object.entries(body).map(([key, record]) =>
-    isFields(record) && !(keyField in record) ? { ...record, [keyField]: key } : record,
-  )
+  return Object.entries(body).map(([key, record]) => {
+    if (!isFields(record) || keyField in record) return record
+    const before = named.get(record)
+    const now = before?.[keyField] === key ? before : { ...record, [keyField]: key }
+    if (now !== before) named.set(record, now)
+    return now
+  })
 }
 
 function readController(value: unknown): Controller | null {

@@ -98,10 +98,18 @@ export function hasFields(record: unknown, ...fields: readonly string[]): boolea
 
 /** Joins bodies that list records: see `FileForm`. @param keyField where a record has its key; absent: no two have one key */
 export function joinLists(nameField: string | null, keyField?: string): (bodies: readonly unknown[]) => unknown[] {
+  const keyed = new WeakMap<object, (readonly [key: string | object, record: unknown])[]>()
+  const entriesOf = (body: unknown) =>
+    recordsOf(body, nameField).map((record) => [(keyField && textField(record, keyField)) ?? {}, record] as const)
   return (bodies) => {
-    const records = bodies.flatMap((body) => recordsOf(body, nameField))
-    if (keyField === undefined) return records
-    const latest = new Map(records.map((record, nth) => [textField(record, keyField) ?? nth, record]))
+    if (keyField === undefined) return bodies.flatMap((body) => recordsOf(body, nameField))
+    const latest = new Map<string | object, unknown>()
+    for (const body of bodies) {
+      // Of several files most are the same as in the version before.
+      const entries = keyed.get(Object(body)) ?? entriesOf(body)
+      if (body instanceof Object) keyed.set(body, entries)
+      for (const [key, record] of entries) latest.set(key, record)
+    }
     return [...latest.values()]
   }
 }

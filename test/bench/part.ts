@@ -8,7 +8,10 @@ export interface Bench {
   /** An empty place for databases; it is removed afterwards. */
   readonly folder: string
   /** How much history questions are asked of. */
-  readonly extent: Pick<Extent, 'days' | 'guilds' | 'isWhole'>
+  readonly extent: Pick<Extent, 'days' | 'guilds' | 'isWhole'> & {
+    /** At most so many of each archive in git. */
+    readonly commits: number
+  }
   /** Makes an empty database on the server and gives its URL. */
   createDatabase(name: string): Promise<string>
   /** Prints a table under its title. */

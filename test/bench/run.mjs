@@ -9,13 +9,15 @@ import { parseArgs, promisify } from 'node:util'
 // its own. Commands are measured as installed, from `dist`.
 
 // A week of a tenth of the guilds; `npm run bench -- year --days 365 --guilds 500` is a whole year, and
-// `npm run bench -- year --budget whole --days 14` two weeks of all that a token's budget allows.
+// `npm run bench -- year --budget whole --days 14` two weeks of all that a token's budget allows. `--commits 100` makes the
+// histories of git shorter.
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     days: { type: 'string', default: '7' },
     guilds: { type: 'string' },
     budget: { type: 'string', default: 'part' },
+    commits: { type: 'string' },
   },
 })
 const isWhole = values.budget === 'whole'
@@ -43,7 +45,12 @@ try {
     program: join(root, 'dist/main.js'),
     folder,
     only: positionals,
-    extent: { days: Number(values.days), guilds: Number(values.guilds ?? (isWhole ? 2600 : 50)), isWhole },
+    extent: {
+      days: Number(values.days),
+      guilds: Number(values.guilds ?? (isWhole ? 2600 : 50)),
+      isWhole,
+      commits: Number(values.commits ?? Number.POSITIVE_INFINITY),
+    },
   })
 } finally {
   await rm(folder, { recursive: true, force: true, maxRetries: 3 })

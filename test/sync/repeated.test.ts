@@ -38,7 +38,8 @@ describe.each(kindsOfPart)('records that were in the response before, on the %s 
     const counted = () => Object.defineProperty({ ...level('Ash', 1) }, 'odd', { enumerable: true, get })
     const respond = (record: unknown) => {
       const known = before.begin(items)
-      if (!known?.find('Ash', record)) known?.add('Ash', record, { key: 'Ash' } as never)
+      if (!known?.again(record) && !known?.find('Ash', record))
+        known?.add({ key: 'Ash', record, prepared: { key: 'Ash' } as never })
       return reads
     }
     const [first, again] = [counted(), counted()]

@@ -4,11 +4,13 @@ import { parseJsonBytes, parseJsonText } from '../../base/text/decode.ts'
 interface Version {
   readonly bytes: Buffer
   readonly values: unknown[]
+  /** None in a list. */
+  readonly names: string[]
   readonly starts: number[]
   readonly ends: number[]
 }
 
-const versionOf = (bytes: Buffer): Version => ({ bytes, values: [], starts: [], ends: [] })
+const noVersion: Version = { bytes: Buffer.alloc(0), values: [], names: [], starts: [], ends: [] }
 
 /** Bytes at the beginning of a value that few others begin with. */
 const beginning = 64
@@ -27,70 +29,120 @@ const [openList, closeList, openObject, closeObject] = ['[', ']', '{', '}'].map(
  * @throws SyntaxError as JSON.parse does
  */
 export function versionParser(): (bytes: Buffer) => unknown {
-  let before = versionOf(Buffer.alloc(0))
+  let before = noVersion
   return (bytes) => {
-    const now = versionOf(bytes)
+    const now = { bytes, values: [], names: [], starts: [], ends: [] }
     const document = parseValues(now, before)
-    before = document === undefined ? versionOf(Buffer.alloc(0)) : now
+    before = document === undefined ? noVersion : now
     return document ?? parseJsonBytes(bytes)
   }
 }
 
 /**
  * Writes versions of a document one after the other, as JSON.stringify does with what JSON.parse gave. Values of the first level that
- * are the same objects as in the version before are copied from there.
+ * are the same objects as in the version before are copied from there, those that follow each other at once.
  */
 export function versionWriter(): (document: object) => Buffer {
-  let before = versionOf(Buffer.alloc(0))
-  let numbers = new Map<unknown, number>()
+  let before = noVersion
   return (document) => {
     const isList = Array.isArray(document)
-    const names = isList ? undefined : Object.keys(document)
+    const names = isList ? [] : Object.keys(document)
     const values: unknown[] = isList ? document : Object.values(document)
-    const [starts, ends, places]: [number[], number[], Map<unknown, number>] = [[], [], new Map()]
-    let bytes = Buffer.allocUnsafe(before.bytes.length + 65_536)
-    let length = 0
-    const room = (more: number) => {
-      if (length + more > bytes.length) bytes = Buffer.concat([bytes.subarray(0, length)], 2 * (length + more))
-    }
-    const add = (text: string) => {
-      room(3 * text.length)
-      length += bytes.write(text, length)
-    }
-    for (const [nth, value] of values.entries()) {
+    const out = writer(before.bytes.length + 65_536)
+    const now = { values, names, starts: [] as number[], ends: [] as number[] }
+    const numberOf = searched(before)
+    for (let nth = 0; nth < values.length; ) {
       const separator = nth > 0 ? ',' : isList ? '[' : '{'
-      add(names ? `${separator}${JSON.stringify(names[nth])}:` : separator)
-      const number = numbers.get(value)
-      starts.push(length)
-      if (number === undefined) add(JSON.stringify(value))
-      else {
-        const [start, end] = [before.starts[number] ?? 0, before.ends[number] ?? 0]
-        room(end - start)
-        length += before.bytes.copy(bytes, length, start, end)
+      out.add(isList ? separator : `${separator}${JSON.stringify(names[nth])}:`)
+      const number = numberOf(values[nth])
+      if (number === undefined) {
+        now.starts.push(out.length())
+        out.add(JSON.stringify(values[nth]))
+        now.ends.push(out.length())
+        nth++
+        continue
       }
-      ends.push(length)
-      if (typeof value === 'object') places.set(value, nth)
+      let count = 1
+      const isSameNext = (one: number, other: number) =>
+        one < values.length && values[one] === before.values[other] && names[one] === before.names[other]
+      while (number + count < before.values.length && isSameNext(nth + count, number + count)) count++
+      const moved = out.length() - (before.starts[number] ?? 0)
+      for (let other = number; other < number + count; other++) {
+        now.starts.push((before.starts[other] ?? 0) + moved)
+        now.ends.push((before.ends[other] ?? 0) + moved)
+      }
+      out.copy(before.bytes, before.starts[number] ?? 0, before.ends[number + count - 1] ?? 0)
+      nth += count
     }
-    add((values.length > 0 ? '' : isList ? '[' : '{') + (isList ? ']' : '}'))
-    before = { bytes: bytes.subarray(0, length), values, starts, ends }
-    numbers = places
+    out.add((values.length > 0 ? '' : isList ? '[' : '{') + (isList ? ']' : '}'))
+    before = { ...now, bytes: out.bytes() }
     return before.bytes
+  }
+}
+
+/** Finds the objects of a version: at the place after the last one, or anywhere. */
+function searched({ values }: Pick<Version, 'values'>): (value: unknown) => number | undefined {
+  let next = 0
+  let numbers: Map<unknown, number> | undefined
+  return (value) => {
+    for (let number = next; number <= next + nearby && number < values.length; number++)
+      if (values[number] === value) return found(number)
+    if (typeof value !== 'object') return undefined
+    numbers ??= new Map(values.map((one, number) => [one, number]))
+    const number = numbers.get(value)
+    return number === undefined ? undefined : found(number)
+  }
+
+  function found(number: number): number {
+    next = number + 1
+    return number
+  }
+}
+
+/** Gathers bytes. */
+function writer(room: number) {
+  let bytes: Buffer = Buffer.allocUnsafe(room)
+  let length = 0
+  const hold = (more: number) => {
+    if (length + more > bytes.length) bytes = Buffer.concat([bytes.subarray(0, length)], 2 * (length + more))
+  }
+  return {
+    length: () => length,
+    bytes: () => bytes.subarray(0, length),
+    add: (text: string) => {
+      hold(3 * text.length)
+      length += bytes.write(text, length)
+    },
+    copy: (from: Buffer, start: number, end: number) => {
+      hold(end - start)
+      length += from.copy(bytes, length, start, end)
+    },
   }
 }
 
 /** @returns undefined for what is not understood here, such as what is no JSON */
 function parseValues(now: Version, before: Version): unknown {
-  const { bytes, values, starts, ends } = now
+  const { bytes, values, names, starts, ends } = now
   const hasMark = bytes.length > 2 && bytes.compare(mark, 0, 3, 0, 3) === 0
   const first = afterSpace(bytes, hasMark ? 3 : 0)
   const isList = bytes[first] === openList
   if (!isList && bytes[first] !== openObject) return undefined
   const object: Record<string, unknown> = {}
-  const find = finder(before, bytes)
+  const find = finder(before, bytes, isList)
+  const add = (name: string, value: unknown, start: number, end: number) => {
+    values.push(value)
+    starts.push(start)
+    ends.push(end)
+    if (isList) return true
+    if (Object.hasOwn(object, name)) return false
+    names.push(name)
+    object[name] = value
+    return true
+  }
   try {
     for (let at = first; ; ) {
       at = afterSpace(bytes, at + 1)
-      let name: unknown
+      let name: unknown = ''
       if (!isList) {
         const end = endOfValue(bytes, at)
         name = parsedValue(bytes, at, end)
@@ -99,15 +151,21 @@ function parseValues(now: Version, before: Version): unknown {
         if (typeof name !== 'string' || name === '__proto__' || bytes[at] !== colon) return undefined
         at = afterSpace(bytes, at + 1)
       }
-      if (Object.hasOwn(object, String(name))) return undefined
       const same = find(at)
-      const end = same === undefined ? endOfValue(bytes, at) : at + lengthOf(before, same)
-      const value = same === undefined ? parsedValue(bytes, at, end) : before.values[same]
-      values.push(value)
-      starts.push(at)
-      ends.push(end)
-      if (!isList) object[String(name)] = value
-      at = afterSpace(bytes, end)
+      if (same === undefined) {
+        const end = endOfValue(bytes, at)
+        if (!add(name as string, parsedValue(bytes, at, end), at, end)) return undefined
+        at = afterSpace(bytes, end)
+      } else {
+        const { number, count } = same
+        const moved = at - (before.starts[number] ?? 0)
+        for (let other = number; other < number + count; other++) {
+          const own = other === number ? (name as string) : (before.names[other] ?? '')
+          const [start, end] = [(before.starts[other] ?? 0) + moved, (before.ends[other] ?? 0) + moved]
+          if (!add(own, before.values[other], start, end)) return undefined
+        }
+        at = afterSpace(bytes, ends.at(-1) ?? 0)
+      }
       if (bytes[at] === comma) continue
       const isEnd = bytes[at] === (isList ? closeList : closeObject) && afterSpace(bytes, at + 1) === bytes.length
       if (!isEnd) return undefined
@@ -120,17 +178,23 @@ function parseValues(now: Version, before: Version): unknown {
   }
 }
 
+/** Values of the version before that follow each other there, and from some place on here too. */
+interface Run {
+  readonly number: number
+  readonly count: number
+}
+
 /** Finds values of the version before, byte for byte: in their order, or a few further on, or by their beginning. */
-function finder(before: Version, bytes: Buffer): (at: number) => number | undefined {
+function finder(before: Version, bytes: Buffer, isList: boolean): (at: number) => Run | undefined {
   let next = 0
   let misses = 0
   let begins: Map<string, number> | undefined
+  let last = 1
   return (at) => {
     for (let number = next; number <= next + nearby && number < before.values.length; number++) {
-      if (!isSame(before, number, bytes, at)) continue
-      next = number + 1
+      if (!isSame(before, { number, count: 1 }, bytes, at)) continue
       misses = 0
-      return number
+      return runFrom(number, at)
     }
     if (++misses <= nearby / 2) return undefined
     begins ??= new Map(before.starts.map((start, number) => [beginningOf(before.bytes, start), number]))
@@ -138,27 +202,34 @@ function finder(before: Version, bytes: Buffer): (at: number) => number | undefi
     if (number === undefined) return undefined
     // Where it was changed, what follows it is probably the same.
     next = number + 1
-    return isSame(before, number, bytes, at) ? number : undefined
+    return isSame(before, { number, count: 1 }, bytes, at) ? runFrom(number, at) : undefined
+  }
+
+  /** As many as are the same from there on: twice as many as the last time are compared at once, or half, down to one. */
+  function runFrom(number: number, at: number): Run {
+    // What a list was is no list of names.
+    const most = isList === (before.names.length === 0) ? before.values.length - number : 1
+    let count = Math.min(2 * last, most)
+    while (count > 1 && !isSame(before, { number, count }, bytes, at)) count >>= 1
+    last = count
+    next = number + count
+    return { number, count }
   }
 }
 
-function beginningOf(bytes: Buffer, at: number): string {
-  return bytes.toString('latin1', at, at + beginning)
-}
-
-function lengthOf({ starts, ends }: Version, number: number): number {
-  return (ends[number] ?? 0) - (starts[number] ?? 0)
-}
-
-/** Whether a value of the version before is there, byte for byte. */
-function isSame(before: Version, number: number, bytes: Buffer, at: number): boolean {
+/** Whether values of the version before are there, byte for byte, with what is between them. */
+function isSame(before: Version, { number, count }: Run, bytes: Buffer, at: number): boolean {
   const start = before.starts[number] ?? 0
-  const end = at + lengthOf(before, number)
+  const end = at + (before.ends[number + count - 1] ?? 0) - start
   // Most that are others end otherwise.
   if (end > bytes.length || bytes[end - 1] !== before.bytes[start + end - at - 1]) return false
   if (before.bytes.compare(bytes, at, end, start, start + end - at) !== 0) return false
   const next = bytes[afterSpace(bytes, end)]
   return next === comma || next === closeList || next === closeObject
+}
+
+function beginningOf(bytes: Buffer, at: number): string {
+  return bytes.toString('latin1', at, at + beginning)
 }
 
 function parsedValue(bytes: Buffer, start: number, end: number): unknown {

@@ -77,6 +77,13 @@ export function haveSameKeys(one: ReadonlySet<string>, other: ReadonlySet<string
   return 2 * small.size >= large.size && 2 * countIn(small, [large]) >= large.size
 }
 
+/** Whether two of the parts have the same record. */
+function shareKeys(parts: readonly Part[]): boolean {
+  const all = new Set<string>()
+  for (const { keys } of parts) for (const key of keys) all.add(key)
+  return all.size < parts.reduce((sum, { keys }) => sum + keys.size, 0)
+}
+
 function countIn(keys: ReadonlySet<string>, others: readonly ReadonlySet<string>[]): number {
   let count = 0
   for (const key of keys) if (others.some((other) => other.has(key))) count++
@@ -98,6 +105,7 @@ export async function joinParts(
   const parts: Part[] = []
   const drafts: Draft[] = []
   const unreadable: GitVersion[] = []
+  let [isOther, isShared] = [false, false]
   for (const [nth, { versions, removed }] of commits.entries()) {
     const former = new Map(parts.filter(isThere).map((part) => [part, part.keys]))
     let changed: GitVersion | undefined
@@ -111,7 +119,11 @@ export async function joinParts(
     }
     for (const part of parts) for (const path of removed) part.files.delete(path)
     endMoved(former, nth)
-    const present = parts.filter(isThere).sort((a, b) => a.changedAt - b.changedAt)
+    const present = parts.filter(isThere)
+    if (isOther) isShared = shareKeys(present)
+    isOther = false
+    // Otherwise in the same order as before: what follows compares each record with the one at its place.
+    if (isShared) present.sort((a, b) => a.changedAt - b.changedAt)
     const files = present.flatMap(({ files: all }) => [...all.values()].at(-1) ?? [])
     if (changed) drafts.push({ changed, parts: files, nth, present: present.filter((part) => !part.isShrunken) })
   }
@@ -131,6 +143,7 @@ export async function joinParts(
       parts.push(part)
       refuse(parts, resource, path)
     }
+    if (!isThere(part) || countIn(keys, [part.keys]) < keys.size) isOther = true
     part.paths.add(path)
     part.files.delete(path)
     part.files.set(path, version)

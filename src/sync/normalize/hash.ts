@@ -32,14 +32,13 @@ export function sha256(text: string | Uint8Array): Buffer {
   return digest('sha256', text, 'buffer')
 }
 
-/** Content hash of a whole response: independent of the order its entities came in. Of bytes, or what `base64` makes of them. */
-export function contentHash(fingerprints: Iterable<Uint8Array | string>): Buffer {
-  const sorted = Array.from(fingerprints, base64).sort()
+/** Content hash of a whole response, of what `base64` makes of its entities, sorted: independent of the order they came in. */
+export function hashOfLines(sorted: readonly string[]): Buffer {
   return sha256(sorted.join('\n'))
 }
 
-export function base64(bytes: Uint8Array | string): string {
-  return typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('base64')
+export function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64')
 }
 
 /** In characters: the longest JSON pointer that is stored in an index next to a key. */

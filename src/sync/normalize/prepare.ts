@@ -4,10 +4,10 @@ import { type Misfit, misfitOf } from '../../api/schemas/form/record.ts'
 import { RecordError } from '../../base/errors.ts'
 import type { IgnoredInstant, ResponseContext } from '../declare/ignored.ts'
 import type { Extraction, QuarantinedPart, ResourceBase } from '../declare/resource.ts'
-import { base64, canonicalJson, contentHash, type Json, sha256 } from './hash.ts'
+import { base64, canonicalJson, hashOfLines, type Json, sha256 } from './hash.ts'
 import { deepJson, tooDeep } from './nesting.ts'
 import { type Prepared, preparerOf } from './prepare-entity.ts'
-import type { PreparedBefore, Repetition } from './prepared-before.ts'
+import type { Known, PreparedBefore, Repetition } from './prepared-before.ts'
 
 export type { Prepared } from './prepare-entity.ts'
 
@@ -64,7 +64,7 @@ export function prepare(
   context?: ResponseContext,
   before?: PreparedBefore,
 ): Preparation {
-  const entities = new Map<string, { entity: Prepared; record: unknown }>()
+  const entities = new Map<string, Pick<Known, 'prepared' | 'record'>>()
   const quarantined: Quarantined[] = []
   const seen = new Set<string>()
   const conflicting = new Set<string>()
@@ -73,16 +73,33 @@ export function prepare(
   const prepareNew = preparerOf(resource, { quarantine, ignored, context })
   const known = before?.begin(resource)
   const prepareOne = (record: unknown, key: string | undefined) => {
-    if (known === undefined || key === undefined) return prepareNew(record)
+    if (known === undefined || key === undefined) return { record, prepared: prepareNew(record) }
     const same = known.find(key, record)
     if (same) return same
     const findings = quarantined.length + ignored.length
     const prepared = prepareNew(record)
-    if (quarantined.length + ignored.length === findings) known.add(key, record, prepared)
-    return prepared
+    return quarantined.length + ignored.length === findings
+      ? known.add({ key, record, prepared })
+      : { record, prepared }
+  }
+  const enter = (one: Pick<Known, 'prepared' | 'record'>) => {
+    const { key, fingerprint } = one.prepared
+    seen.add(key)
+    const twin = entities.get(key)
+    if (!twin) entities.set(key, one)
+    else if (!twin.prepared.fingerprint.equals(fingerprint)) {
+      conflicting.add(key)
+      quarantined.push(contradiction(key, one.record))
+    }
   }
 
   for (const record of records) {
+    const again = known?.again(record)
+    if (again) {
+      seen.add(again.key)
+      enter(again)
+      continue
+    }
     const key = resource.keyOf(record)
     if (key !== undefined) seen.add(storable(key))
     try {
@@ -90,13 +107,7 @@ export function prepare(
         throw new RecordError('a key with a character that cannot be stored')
       const entity = prepareOne(record, key)
       if (key === undefined) throw new RecordError('the record has no key')
-      seen.add(entity.key)
-      const twin = entities.get(entity.key)
-      if (!twin) entities.set(entity.key, { entity, record })
-      else if (!twin.entity.fingerprint.equals(entity.fingerprint)) {
-        conflicting.add(entity.key)
-        quarantined.push(contradiction(entity.key, record))
-      }
+      enter(entity)
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
       const path = String(error.context.path ?? '')
@@ -108,7 +119,7 @@ export function prepare(
     quarantined.push(contradiction(key, entities.get(key)?.record))
     entities.delete(key)
   }
-  const all = Array.from(entities.values(), ({ entity }) => entity)
+  const all = Array.from(entities.values(), ({ prepared }) => prepared)
   const unique = withoutTwins(resource, all, quarantined)
   const watched = resource.sent
     ? {
@@ -137,11 +148,9 @@ function countFields(
   const bodies = bodyOf ? records.map((record) => bodyOf(record) ?? record) : records
   const counts = sent?.count(bodies, counted) ?? new Map()
   const odd = new Map<string, number>()
-  for (const { anywhere, type } of [
-    ...entities.flatMap((one) => one.odd),
-    ...quarantined.flatMap((one) => one.misfit ?? []),
-  ])
-    if (type !== 'undefined') odd.set(anywhere, (odd.get(anywhere) ?? 0) + 1)
+  const add = ({ anywhere, type }: Misfit) => type !== 'undefined' && odd.set(anywhere, (odd.get(anywhere) ?? 0) + 1)
+  for (const entity of entities) entity.odd.forEach(add)
+  for (const { misfit } of quarantined) if (misfit) add(misfit)
   return [...counts].map(([field, { had, of }]) => ({ field, of, had: Math.max(0, had - (odd.get(field) ?? 0)) }))
 }
 
@@ -150,15 +159,19 @@ const EXAMPLES = 16
 
 function spread(records: readonly unknown[]): readonly unknown[] {
   const step = Math.max(1, Math.floor(records.length / EXAMPLES))
-  return records.filter((_, nth) => nth % step === 0).slice(0, EXAMPLES)
+  return Array.from({ length: Math.min(EXAMPLES, records.length) }, (_, nth) => records[nth * step])
 }
 
 /**
  * Of the related entities with one key: one where they are the same, none where they contradict each other. Such as a uuid
  * that stands there in capitals too.
  */
-function withoutTwins(resource: ResourceBase, entities: readonly Prepared[], quarantined: Quarantined[]): Prepared[] {
-  let cleaned = [...entities]
+function withoutTwins(
+  resource: ResourceBase,
+  entities: readonly Prepared[],
+  quarantined: Quarantined[],
+): readonly Prepared[] {
+  let cleaned = entities
   for (const name of Object.keys(resource.relatedHistories ?? {})) {
     const first = new Map<string, Prepared>()
     const twins = new Set<Prepared>()
@@ -211,11 +224,26 @@ function lineOf(entity: Prepared): string {
   return line
 }
 
-export function fingerprintOf(extraction: Extraction, preparation: Preparation): Buffer {
-  const parts: (Uint8Array | string)[] = preparation.entities.map(lineOf)
-  for (const { hash } of preparation.quarantined) parts.push(hash)
+export function fingerprintOf(extraction: Extraction, { entities, quarantined, repetition }: Preparation): Buffer {
+  const before = repetition?.linesBefore
+  const ownLines = entities.map((entity, nth) =>
+    entity === before?.entities[nth] ? (before.lines[nth] ?? '') : lineOf(entity),
+  )
+  const others = quarantined.map(({ hash }) => base64(hash))
   // Completeness is part of it: only a complete response shows what is missing.
-  if (!extraction.complete) parts.push(Buffer.from('incomplete'))
-  if (extraction.facts !== undefined) parts.push(sha256(JSON.stringify(extraction.facts)))
-  return contentHash(parts)
+  if (!extraction.complete) others.push(base64(Buffer.from('incomplete')))
+  if (extraction.facts !== undefined) others.push(base64(sha256(JSON.stringify(extraction.facts))))
+  const sorted = sortedAs(before?.sorted ?? [], [...ownLines, ...others])
+  repetition?.remember({ lines: { entities, lines: ownLines, sorted } })
+  return hashOfLines(sorted)
+}
+
+/** Lines sorted: those that were there before come in their order, and so few others are sorted quickly. */
+function sortedAs(before: readonly string[], unsorted: readonly string[]): string[] {
+  const left = new Set(unsorted)
+  // Two lines may be the same.
+  if (left.size < unsorted.length) return unsorted.toSorted()
+  const sorted = before.filter((line) => left.delete(line))
+  for (const line of left) sorted.push(line)
+  return sorted.sort()
 }

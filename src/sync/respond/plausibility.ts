@@ -21,7 +21,7 @@ export async function countRecords(
   const { quarantined } = preparation
   const roots = rootsOf(preparation)
   const keys = new Set(quarantined.flatMap(({ key }) => (isReadable(key) ? [key] : [])))
-  const loaded = new Set(roots.map(({ key }) => key))
+  const loaded = keys.size > 0 ? new Set(roots.map(({ key }) => key)) : keys
   const unknown = [...keys].filter((key) => !loaded.has(key))
   const normalized = roots.length + (await countCurrent(sql, history, unknown))
   return { normalized, came: normalized + quarantined.filter(({ key }) => !isReadable(key)).length }

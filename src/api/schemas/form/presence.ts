@@ -18,7 +18,7 @@ interface Count {
 
 type Counter = (value: unknown, counts: Map<string, Count>) => void
 
-/** What single records were counted as: in the next version of a list nearly all are the same objects. */
+/** What single records were counted as, and all of the version before: in the next version of a list nearly all are the same objects. */
 export class CountedRecords {
   readonly ofRecord = new WeakMap<object, Kind>()
   /** Most records have the same fields as others. */
@@ -26,10 +26,13 @@ export class CountedRecords {
   /** Paths by their number, and numbers by path. */
   readonly paths: string[] = []
   readonly numbers = new Map<string, number>()
+  /** The records of the version before, and of each field by its number how many of them had it, and of how many. */
+  before: readonly unknown[] = []
+  sums: number[] = []
 }
 
 /** The counts of a record: of each field the number of its path, how many had it, and of how many. */
-type Kind = Float64Array
+type Kind = Int32Array
 
 /** So many kinds of records are kept. */
 const MOST_ALIKE = 5000
@@ -40,7 +43,7 @@ export interface SentFields {
    * Counts which fields records have. What a restriction of the record may hide is not counted.
    * @param counted where it is kept what each of the records was counted as
    */
-  readonly count: (records: Iterable<unknown>, counted?: CountedRecords) => FieldPresence
+  readonly count: (records: readonly unknown[], counted?: CountedRecords) => FieldPresence
   /** Whether a field is a list: one that is left out may be empty. */
   readonly isList: (path: string) => boolean
   /** Values that a field may have, different from each other; none where its schema does not say. */
@@ -70,43 +73,53 @@ export function sentFields(schema: z.core.$ZodType): SentFields {
   }
 }
 
-/** Counts records of which most were counted before: how many there are of each kind, then the fields of each kind. */
+/** Counts records of which most were counted before: only what differs from the version before is added, and taken away. */
 function countKinds(
-  records: Iterable<unknown>,
+  records: readonly unknown[],
   counter: Counter,
   { counts, counted }: { readonly counts: Map<string, Count>; readonly counted: CountedRecords },
 ): void {
-  const kinds = new Map<Kind, number>()
-  for (const record of records) {
-    if (typeof record !== 'object' || record === null) continue
+  const { before, sums, paths } = counted
+  const add = (record: unknown, times: 1 | -1) => {
+    if (typeof record !== 'object' || record === null) return
     const kind = counted.ofRecord.get(record) ?? kindOf(record, counter, counted)
-    kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
-  }
-  // Thousands of kinds with dozens of fields each: sums by number take a twentieth of those by path.
-  const sums = new Float64Array(2 * counted.paths.length)
-  const order: number[] = []
-  for (const [kind, times] of kinds)
     for (let at = 0; at < kind.length; at += 3) {
       const [number = 0, had = 0, of = 0] = [kind[at], kind[at + 1], kind[at + 2]]
-      if (sums[2 * number + 1] === 0) order.push(number)
       sums[2 * number] = (sums[2 * number] ?? 0) + times * had
       sums[2 * number + 1] = (sums[2 * number + 1] ?? 0) + times * of
     }
-  for (const number of order)
-    counts.set(counted.paths[number] ?? '', { had: sums[2 * number] ?? 0, of: sums[2 * number + 1] ?? 0 })
+  }
+  const [shorter, differing] = [Math.min(records.length, before.length), records.length - before.length]
+  let first = 0
+  while (first < shorter && records[first] === before[first]) first++
+  // From the end too: where one came or went, the others are as far from there as before.
+  let last = records.length
+  while (last > first && last > first + differing && records[last - 1] === before[last - 1 - differing]) last--
+  for (let nth = first; nth < Math.max(last, last - differing); nth++) {
+    const [now, then] = [nth < last ? records[nth] : undefined, nth < last - differing ? before[nth] : undefined]
+    if (now === then) continue
+    add(now, 1)
+    add(then, -1)
+  }
+  counted.before = records
+  for (const [number, path] of paths.entries()) {
+    const [had = 0, of = 0] = [sums[2 * number], sums[2 * number + 1]]
+    if (of > 0) counts.set(path, { had, of })
+  }
 }
 
 function kindOf(record: object, counter: Counter, { ofRecord, alike, paths, numbers }: CountedRecords): Kind {
   const own = new Map<string, Count>()
   counter(record, own)
-  const found = Float64Array.from(
-    [...own].flatMap(([path, { had, of }]) => {
-      const number = numbers.get(path) ?? paths.push(path) - 1
-      numbers.set(path, number)
-      return [number, had, of]
-    }),
-  )
-  const name = found.join()
+  const found = new Int32Array(3 * own.size)
+  let at = 0
+  for (const [path, { had, of }] of own) {
+    const number = numbers.get(path) ?? paths.push(path) - 1
+    numbers.set(path, number)
+    found.set([number, had, of], at)
+    at += 3
+  }
+  const name = Buffer.from(found.buffer).toString('latin1')
   const kind = alike.get(name) ?? found
   if (alike.size < MOST_ALIKE) alike.set(name, kind)
   ofRecord.set(record, kind)
