@@ -17,6 +17,7 @@ import { withoutSlash } from './http/origin.ts'
 import { createBuild, watchLateness } from './http/page-cache.ts'
 import { Problem, problemOf, problemPage, problemResponse, problems } from './http/problems.ts'
 import { createRateLimit, rateLimitHeaders } from './http/rate-limit.ts'
+import { knownPatches } from './known-patches.ts'
 import { addMcp, MCP_PATH, type RespondMcp } from './mcp/mcp-routes.ts'
 import { addLiveMap, addPages, addPictures, type Site } from './pages/routes.ts'
 import { addSiteFiles } from './pages/site-files.ts'
@@ -141,7 +142,8 @@ async function createSite(
   const api = { reader, finders, clock, served, version }
   addApi(app, { ...api, build })
   if (options.mcp) addMcp(app, api, { build, respond: options.mcp, cors: options.cors, count })
-  const site = { reader, build, finders, clock, people, version: release, count, ahead, pictures: openPictures() }
+  const made = { pictures: openPictures(), patchesOf: knownPatches() }
+  const site = { ...made, ...api, build, people, version: release, count, ahead }
   addPages(app, site)
   addPictures(app, site)
   addLiveMap(app, site)

@@ -7,6 +7,7 @@ import { territories } from '../../src/resources/territories/index.ts'
 import { servedQuestions } from '../../src/web/api/served-questions.ts'
 import { addFeeds } from '../../src/web/feeds/routes.ts'
 import { createBuild } from '../../src/web/http/page-cache.ts'
+import { knownPatches } from '../../src/web/known-patches.ts'
 import { addLiveMap, addPages, addPictures } from '../../src/web/pages/routes.ts'
 import { openPictures } from '../../src/web/pictures/pictures.ts'
 import { openReader } from '../../src/web/reading.ts'
@@ -35,6 +36,7 @@ async function everyPath({ db, clock }: World): Promise<string[]> {
   const reader = await openReader(db, 5000)
   const site = {
     ...{ reader, clock, people: true, version: 'test', finders: nameFinders, count: () => undefined },
+    ...{ patchesOf: knownPatches() },
     ...{ served: servedQuestions(reader, clock, true), build: createBuild({}), pictures: openPictures() },
   }
   const app = new Hono()

@@ -3,13 +3,14 @@ import { expect, test } from 'vitest'
 import { nameFinders } from '../../src/resources/key-names.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { pageText } from '../../src/web/html/page.ts'
+import { knownPatches } from '../../src/web/known-patches.ts'
 import { mapPage } from '../../src/web/pages/map.ts'
 import { place } from '../support/guild-answers.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
 const world = worldOf('server')
 
-const visit = { name: '', people: true, finders: nameFinders }
+const visit = { name: '', people: true, finders: nameFinders, patchesOf: knownPatches() }
 
 /** What the map of a period draws. */
 async function drawn(query = '') {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { items } from '../../src/resources/items/index.ts'
 import { guildId, playerId } from '../support/guild-answers.ts'
 import { serve, webWorld } from '../support/web-world.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
+import { instantOf, item } from '../support/world.ts'
 
 /** Statements that a page may make of the database, with those of the header, where nothing of it was made before: with one for each of its sessions. */
 const most: Readonly<Record<string, number>> = {
@@ -62,6 +64,37 @@ describe('statements of a page', () => {
     expect(statements).toBeLessThanOrEqual(limit)
     // A limit far above them holds nothing.
     expect(statements).toBeGreaterThanOrEqual(limit - 2)
+  })
+
+  test('count patches anew only where a change has come or an article', async () => {
+    const counted: boolean[] = []
+    const { db } = web.world
+    const transaction: typeof db.transaction = (work, options) =>
+      db.transaction((sql) => {
+        const query: typeof sql.query = async (text, values) => {
+          const rows = await sql.query<{ patch?: unknown }>(text, values)
+          if (/from analytics\.patch\b/.test(text)) counted.push(rows.some(({ patch }) => patch !== null))
+          return rows as never
+        }
+        return work({ ...sql, query })
+      }, options)
+    const { ask } = await serve({ ...web.world, db: Object.assign(Object.create(db), { transaction }) })
+    const titles: (string | undefined)[] = []
+    for (const path of ['/patches?from=2026-05-01', '/patches/1', '/', '/feeds/patches.atom']) await ask(path)
+    expect(counted).toEqual([true, false, false, false])
+    const said = async () => /<h1[^>]*>(.*?)</.exec((await ask('/patches/2')).text)?.[1]
+    titles.push(await said())
+    await web.world.sync(items, [item('bow'), item('shield')], '22:30')
+    await web.world.sync(items, [item('bow', { averageDps: 7 }), item('shield')], '23:30')
+    titles.push(await said())
+    expect(counted.slice(-2)).toEqual([false, true])
+    expect(titles).toEqual(['There is no such page', expect.stringMatching(/^Patch 2: /)])
+    await db.query(
+      `insert into game.article (pk, title, document, hash, published_at, valid_from) values (1, 'A later article', '{}', '', $1, $1)`,
+      [new Date(instantOf('23:40'))],
+    )
+    await ask('/patches/2?a')
+    expect([(await ask('/feeds/patches.atom?x')).status, counted.at(-1)]).toEqual([200, true])
   })
 
   test('are made once for the parts of the first page that name no player', async () => {

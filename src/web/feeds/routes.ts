@@ -32,10 +32,10 @@ export function addFeeds(app: Hono, site: Site): void {
       const { name, query, origin, key } = requestOf(context, parameters, /\.atom$/)
       const make = () => {
         site.count(context)
-        const { people, finders, version } = site
+        const { people, finders, patchesOf, version } = site
         const now = new Date(site.clock.now())
         return site.build(async () => {
-          const feed = await site.reader.read((sql) => build({ sql, now, name, query, people, finders }))
+          const feed = await site.reader.read((sql) => build({ sql, now, name, query, people, finders, patchesOf }))
           return written(await atomText(feed, { version, origin: ORIGIN }), atomType)
         })
       }

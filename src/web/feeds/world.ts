@@ -1,4 +1,3 @@
-import { latestPatches } from '../../analytics/report/patch/patch-changes.ts'
 import { count, shortened } from '../../analytics/report/words.ts'
 import type { Sql } from '../../db/database.ts'
 import type { Visit } from '../html/page.ts'
@@ -36,8 +35,8 @@ export async function captureEntries(sql: Sql, guild: string | null): Promise<En
 }
 
 /** `/feeds/patches.atom`: updates of the game. */
-export async function patchesFeed({ sql }: Visit): Promise<Feed> {
-  const patches = await latestPatches(sql, most)
+export async function patchesFeed({ sql, patchesOf }: Visit): Promise<Feed> {
+  const patches = (await patchesOf(sql)).slice(0, most)
   return {
     title: 'Patches',
     subtitle: 'Updates of the game, as far as they show in items, recipes, abilities, aspects and quests.',

@@ -5,6 +5,7 @@ import { type Chapter, chapterMarkup, type Figure } from '../../analytics/report
 import type { Markup } from '../../analytics/report/drawing/html-table.ts'
 import { style } from '../../analytics/report/drawing/style.ts'
 import type { Sql } from '../../db/database.ts'
+import type { PatchesOf } from '../known-patches.ts'
 import { homeScript, liveScript } from '../live/live-script.ts'
 import { type Health, healthMarkup } from './health.ts'
 import { siteScript } from './site-script.ts'
@@ -20,6 +21,8 @@ export interface Visit {
   readonly finders: NameFinders
   /** Makes the parts of the page that name no player, or has them from seconds ago, as of pages that name none. Left out: makes them. */
   readonly kept?: <T extends object>(make: () => Promise<T>) => Promise<T>
+  /** Every patch, the last one first. */
+  readonly patchesOf: PatchesOf
   /** Left out: what each page shows is read by itself. */
   readonly ahead?: Ahead | undefined
 }

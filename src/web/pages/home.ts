@@ -66,7 +66,7 @@ async function partsOf(visit: Visit) {
   const places = await readPlaces(sql, during.isLive ? undefined : new Date(frame.to.getTime() - 1))
   const captured = await capturesNumber(sql, during)
   const [players, worlds] = await onlineNumbers(sql, during)
-  const patch = await patchParts(sql, during)
+  const patch = await patchParts(visit, during)
   return {
     ...{ during, control, map: await mapFigure(sql, places, during) },
     title: places.length > 0 ? placesTitle(places) : unseen,
@@ -190,16 +190,12 @@ const kinds: readonly Kind[] = ['items', 'recipes', 'abilities', 'aspects', 'que
 const VALUES = 3000
 
 /** The last patch in numbers, and its biggest changes. */
-async function patchParts(sql: Sql, { to }: During): Promise<{ readonly number: Shown; readonly card: Markup }> {
-  // Of others nothing is counted.
-  const latest = '(select max(patch) from analytics.change_instant where changed_at < $1)'
-  const patches = await sql.query<Patch>(
-    `select patch, started_at as "startedAt", ended_at as "endedAt", items_added as added, items_changed as changed,
-            items_removed as removed, recipes_changed as recipes, abilities_changed as abilities, aspects_changed as aspects,
-            quests_changed as quests, technical_changes as technical
-       from analytics.patch where patch > ${latest} - $2 and patch <= ${latest} order by patch desc`,
-    [to, shown.patches],
-  )
+async function patchParts(
+  { sql, patchesOf }: Pick<Visit, 'sql' | 'patchesOf'>,
+  { to }: During,
+): Promise<{ readonly number: Shown; readonly card: Markup }> {
+  const known = await patchesOf(sql)
+  const patches = known.filter(({ startedAt }) => startedAt < to).slice(0, shown.patches)
   const [last] = patches
   const size = ({ added, changed, removed, recipes, abilities, aspects, quests }: Patch) =>
     added + changed + removed + recipes + abilities + aspects + quests

@@ -6,9 +6,7 @@ import {
   type Change,
   changesOf,
   type Kind,
-  latestPatches,
   type Patch,
-  patchNumbered,
   patchText,
 } from '../../analytics/report/patch/patch-changes.ts'
 import { groupChapters, groupsOf, groupTable, technicalFigure } from '../../analytics/report/patch/patch-groups.ts'
@@ -38,7 +36,9 @@ const patchResources = Object.values(resourceOf)
 export async function patchesPage(visit: Visit): Promise<Page> {
   const shown = await shownPeriod(visit, { path: '/patches', of: patchResources, days: Infinity })
   const { frame, isWhole } = shown
-  const rows = await latestPatches(visit.sql, most, isWhole ? undefined : frame)
+  const known = await visit.patchesOf(visit.sql)
+  const isOf = ({ startedAt }: Patch) => startedAt >= frame.from && startedAt < frame.to
+  const rows = (isWhole ? known : known.filter(isOf)).slice(0, most)
   const [last] = rows
   const figure: Figure = last
     ? listFigure('list', `The latest: ${patchText(last)}`, {
@@ -75,8 +75,9 @@ export async function patchesPage(visit: Visit): Promise<Page> {
 const shown = 3000
 
 /** `/patches/N`: everything that one patch changed, by kind, direction and class or type. */
-export async function patchPage({ sql, name }: Visit): Promise<Page> {
-  const patch = /^\d{1,9}$/.test(name) ? await patchNumbered(sql, Number(name)) : undefined
+export async function patchPage({ sql, name, patchesOf }: Visit): Promise<Page> {
+  const wanted = /^\d{1,9}$/.test(name) ? Number(name) : undefined
+  const patch = wanted === undefined ? undefined : (await patchesOf(sql)).find((one) => one.patch === wanted)
   if (!patch) throw new Problem('not-found', { detail: `patch not found: ${name}` })
   const found = await Promise.all(kinds.map(async (kind) => await changesOf(sql, patch, [kind], shown + 1)))
   const some = await withTypes(

@@ -18,6 +18,7 @@ import { type Entity, entityOf, etagOf, keptBytes, ORIGIN, sendEntity, type Writ
 import { requestOf } from '../http/origin.ts'
 import { type Build, createPageCache, shared } from '../http/page-cache.ts'
 import { Problem } from '../http/problems.ts'
+import type { PatchesOf } from '../known-patches.ts'
 import { liveMap } from '../live/live-map.ts'
 import { type Card, type Pictures, picturePath } from '../pictures/pictures.ts'
 import { capturesPage, recordsPage } from './captures.ts'
@@ -42,6 +43,7 @@ export interface Site extends Asking {
   /** Whether single players are shown. */
   readonly people: boolean
   readonly version: string
+  readonly patchesOf: PatchesOf
   readonly pictures?: Pictures | undefined
   readonly build: Build
   readonly ahead?: Ahead | undefined
@@ -201,8 +203,10 @@ export function addPictures(app: Hono, site: Site): void {
 }
 
 async function pageOf(
-  { people, finders, reader, clock, ahead }: Site,
+  { people, finders, patchesOf, reader, clock, ahead }: Site,
   { build, ...visit }: { readonly build: BuildPage } & Pick<Visit, 'name' | 'query' | 'kept'>,
 ): Promise<Page | string> {
-  return await reader.read((sql) => build({ sql, now: new Date(clock.now()), people, finders, ahead, ...visit }))
+  return await reader.read((sql) =>
+    build({ sql, now: new Date(clock.now()), people, finders, patchesOf, ahead, ...visit }),
+  )
 }

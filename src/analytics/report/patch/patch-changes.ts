@@ -1,5 +1,4 @@
 import type { Sql } from '../../../db/database.ts'
-import type { Period } from '../period.ts'
 import { apiWords, count, number } from '../words.ts'
 import type { ValueChange } from './direction.ts'
 
@@ -49,7 +48,8 @@ const published = `${columns}, nearest_article as article`
 /** The last patch that began before an instant. */
 export async function lastPatch(sql: Sql, before: Date): Promise<Patch | undefined> {
   const [row] = await sql.query<Patch>(
-    `select ${columns} from analytics.patch where started_at < $1 order by patch desc limit 1`,
+    // Of others nothing is counted.
+    `select ${columns} from analytics.patch where patch = (select max(patch) from analytics.change_instant where changed_at < $1)`,
     [before],
   )
   return row
@@ -65,18 +65,29 @@ export async function lastBalancePatch(sql: Sql, before: Date): Promise<Publishe
   return row
 }
 
-/** The latest patches, the last one first, or those that were first seen in a period. */
-export async function latestPatches(sql: Sql, most: number, period?: Period): Promise<PublishedPatch[]> {
-  return await sql.query<PublishedPatch>(
-    `select ${published} from analytics.patch
-      where ($2::timestamptz is null or started_at >= $2) and ($3::timestamptz is null or started_at < $3) order by patch desc limit $1`,
-    [most, period?.from ?? null, period?.to ?? null],
-  )
+/** Every patch, the last one first, as long as nothing changes of which they were made. */
+export interface AllPatches {
+  readonly patches: readonly PublishedPatch[]
+  /** Another one where a change of the content or an article has come, or one is gone. */
+  readonly state: string
 }
 
-export async function patchNumbered(sql: Sql, patch: number): Promise<PublishedPatch | undefined> {
-  const [row] = await sql.query<PublishedPatch>(`select ${published} from analytics.patch where patch = $1`, [patch])
-  return row
+/** Counts every patch: of whole new items this takes a second, and what was known before is compared in a hundredth. */
+export async function allPatches(sql: Sql, known?: AllPatches): Promise<AllPatches> {
+  const rows = await sql.query<PublishedPatch & { readonly state: string }>(
+    `with state as materialized (
+       select concat_ws(' ', (select md5(string_agg(concat_ws(' ', each.resource, extract(epoch from each.changed_at), each.changes), ','
+                                                    order by each.resource collate "C", each.changed_at))
+                                from (select resource, changed_at, count(*) as changes from game.field_change
+                                       where resource in ('items', 'recipes', 'ability-trees', 'aspects', 'quests') group by resource, changed_at) each),
+                             (select concat_ws(' ', count(*), extract(epoch from max(valid_from))) from game.article)) as state)
+     select state.state, patch.* from state left join (select ${published} from analytics.patch where (select state from state) is distinct from $1) patch on true
+      order by patch.patch desc nulls last`,
+    [known?.state ?? null],
+  )
+  const [first] = rows
+  if (known && first?.state === known.state) return known
+  return { state: first?.state ?? '', patches: rows.filter(({ patch }) => patch !== null) }
 }
 
 /** How many of each kind a patch changed, added and removed, in a sentence; of a change of form, that it is one. */
