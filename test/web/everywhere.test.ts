@@ -94,6 +94,19 @@ describe('every page', () => {
     expect(['lost', 'rivals', 'war-hours'].filter((id) => page.querySelector(`#war #${id}`))).toEqual(['rivals'])
   })
 
+  test('says once how to have what is missing, and only where it was never observed', async () => {
+    const { ask } = await served()
+    const textOf = async (path: string) => (await ask(path)).text
+    const commands = async (path: string) => [...(await textOf(path)).matchAll(/<code>(wynnsync sync .*?)<\/code>/g)]
+    const before = 'from=2026-05-01&to=2026-05-02'
+    for (const path of [`/worlds?${before}`, `/captures?${before}`, `/guilds/${guildId('b')}?${before}`]) {
+      const told = (await commands(path)).map(([, command]) => command)
+      expect([path, told]).toEqual([path, [...new Set(told)]])
+    }
+    expect(await commands(`/captures?${before}`)).toEqual([])
+    expect((await textOf(`/worlds?${before}`)).includes('id="lifecycle"')).toBe(true)
+  })
+
   test('has the records of a period, which are those of all time where it has all of that', async () => {
     const { ask } = await served()
     const recordsOf = async (query: string) =>

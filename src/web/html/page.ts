@@ -220,12 +220,26 @@ interface Serving {
   readonly isIndexed?: boolean
 }
 
+/** The chapters without what the page says already: its title, and how to have what is missing. */
+function saidOnce(chapters: readonly Chapter[], title: string): Chapter[] {
+  const told = new Set<string>()
+  const once = (figure: Figure): Figure[] => {
+    const { command, lead, ...others } = { ...figure, isSaid: figure.title === title }
+    if (command === undefined || !told.has(command)) {
+      if (command !== undefined) told.add(command)
+      return [{ ...others, ...(lead && { lead }) }]
+    }
+    return others.isSaid ? [] : [others]
+  }
+  return chapters
+    .map((chapter) => ({ ...chapter, figures: chapter.figures.flatMap(once) }))
+    .filter(({ figures }) => figures.length > 0)
+}
+
 export async function pageText(
   { title, lead, control, chapters, path, feed, layout }: Page,
   { version, picture, health, people, live, isIndexed = true }: Serving,
 ): Promise<string> {
-  const isSaid = (figure: Figure) => ({ ...figure, isSaid: figure.title === title })
-  const saidOnce = (chapter: Chapter) => chapterMarkup({ ...chapter, figures: chapter.figures.map(isSaid) })
   const section = ([at, name]: readonly [string, string] | readonly string[]) =>
     html`<a href="${at}"${path === at || path.startsWith(`${at}/`) ? html` aria-current="page"` : ''}>${name}</a>`
   return await documentText({
@@ -248,7 +262,7 @@ ${
 <nav class="site" aria-label="Pages">${sections.map(section)}<details${moreSections.some(([at]) => path === at) ? html` open` : ''}><summary>More</summary>${moreSections.map(section)}</details></nav>
 ${health.banner ? html`<p class="banner" role="status">${health.banner}</p>` : ''}
 <h1>${title}</h1><p class="soft">${lead}</p>${control ?? ''}</header>
-<main${layout ? html` class="${layout}-page"` : ''}>${chapters.map(saidOnce)}</main>
+<main${layout ? html` class="${layout}-page"` : ''}>${saidOnce(chapters, title).map(chapterMarkup)}</main>
 <footer>wynnsync ${version}. All times are UTC; after a dot, yours. Hatched (on paper, dashed) is unknown, not zero. Not affiliated with the makers
 of the game or of its API.</footer>`,
   })

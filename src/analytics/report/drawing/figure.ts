@@ -17,6 +17,8 @@ export interface Figure {
   readonly isTableShown?: boolean
   /** Whether the title of the page says the same. */
   readonly isSaid?: boolean
+  /** Of something that is missing: the command that brings it. */
+  readonly command?: string
 }
 
 /** A group of figures under one heading. */
@@ -28,7 +30,7 @@ export interface Chapter {
 
 /** What is said where nothing is known: what is missing, and the command that brings it. */
 export function missing(id: string, title: string, command: string): Figure {
-  return { id, title, lead: html`To have it from now on: <code>${command}</code>` }
+  return { id, title, command, lead: html`To have it from now on: <code>${command}</code>` }
 }
 
 /** A finding that its table alone shows. */

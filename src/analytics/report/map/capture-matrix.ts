@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot'
 import type { Sql } from '../../../db/database.ts'
 import { draw } from '../drawing/draw.ts'
-import { type Figure, missing } from '../drawing/figure.ts'
+import type { Figure } from '../drawing/figure.ts'
 import { heat, heatLegend } from '../drawing/swatch.ts'
 import type { Roster } from '../guild/roster.ts'
 import { count, shortened } from '../words.ts'
@@ -29,8 +29,7 @@ export async function captureMatrixFigure(
   )
   const wars = pairs.filter(({ attackerId, defenderId }) => attackerId !== defenderId)
   const [first] = wars
-  if (!first)
-    return missing('matrix', 'No guild took anything from another in this period', 'wynnsync sync territories')
+  if (!first) return { id: 'matrix', title: 'No guild took anything from another in this period' }
   const most = first.captures
   const isOwn = ({ attackerId, defenderId }: Pair) => attackerId === defenderId
   return {

@@ -13,6 +13,7 @@ import {
   timeMargins,
   unknownBands,
 } from '../drawing/time-axis.ts'
+import { observedOf } from '../period.ts'
 import { count, every, length, moment, number, wholeTick } from '../words.ts'
 
 interface Step {
@@ -35,7 +36,11 @@ export async function capturesFigure(sql: Sql, frame: Frame): Promise<Figure> {
     [frame.from, frame.to, step],
   )
   const total = steps.reduce((sum, { taken, retaken }) => sum + taken + retaken, 0)
-  if (total === 0) return missing('captures', 'No capture was seen in this period', 'wynnsync sync territories')
+  if (total === 0) {
+    const [id, title] = ['captures', 'No capture was seen in this period']
+    // Where the map is watched, there is nothing to bring.
+    return (await observedOf(sql, 'territories')) ? { id, title } : missing(id, title, 'wynnsync sync territories')
+  }
   const watched = await readWatched(sql, 'territories', frame, step)
   const most = steps.reduce((a, b) => (b.taken + b.retaken > a.taken + a.retaken ? b : a))
   const span = {
