@@ -73,7 +73,12 @@ describe('statements of a page', () => {
       db.transaction((sql) => {
         const query: typeof sql.query = async (text, values) => {
           const rows = await sql.query<{ patch?: unknown }>(text, values)
-          if (/from analytics\.patch\b/.test(text)) counted.push(rows.some(({ patch }) => patch !== null))
+          if (/from analytics\.patch\b/.test(text)) {
+            const plan = JSON.stringify(await sql.query(`explain (analyze, costs off) ${text}`, values))
+            const isRead = !/CTE format[^>]*->[^>]*never executed/.test(plan)
+            expect(rows.some(({ patch }) => patch !== null)).toBe(isRead)
+            counted.push(isRead)
+          }
           return rows as never
         }
         return work({ ...sql, query })

@@ -81,7 +81,10 @@ export async function allPatches(sql: Sql, known?: AllPatches): Promise<AllPatch
                                 from (select resource, changed_at, count(*) as changes from game.field_change
                                        where resource in ('items', 'recipes', 'ability-trees', 'aspects', 'quests') group by resource, changed_at) each),
                              (select concat_ws(' ', count(*), extract(epoch from max(valid_from))) from game.article)) as state)
-     select state.state, patch.* from state left join (select ${published} from analytics.patch where (select state from state) is distinct from $1) patch on true
+     select state.state, patch.*
+       from state
+       -- A condition on the numbers of patches reaches what they are counted from: where no patch is wanted, nothing is read.
+       left join (select ${published} from analytics.patch where patch > (select case when state is distinct from $1 then 0 else 2147483647 end from state)) patch on true
       order by patch.patch desc nulls last`,
     [known?.state ?? null],
   )
