@@ -94,6 +94,22 @@ describe('every page', () => {
     expect(['lost', 'rivals', 'war-hours'].filter((id) => page.querySelector(`#war #${id}`))).toEqual(['rivals'])
   })
 
+  test('of a history of more hours than a chart has lists all of it, and offers no period that it would refuse', async () => {
+    const { db, clock } = web.world
+    await db.query(
+      `insert into sync.run (run_id, resource, status, observed_at, started_at, finished_at, program)
+       select gen_random_uuid(), resource, 'ok', at, at, at, 'test' from unnest($1::text[]) resource cross join (select $2::timestamptz as at) long_ago`,
+      [['items', 'territories'], new Date(clock.now() - 3 * 366 * DAY)],
+    )
+    const { ask } = await served()
+    for (const path of ['/patches', '/records', '/captures', '/map', '/']) {
+      const { status, text } = await ask(path)
+      expect([path, status]).toEqual([path, 200])
+      for (const { 1: href = '' } of text.matchAll(/<a href="([^"]+)"[^>]*>(?:24 h|7 d|30 d|all)</g))
+        expect([href, (await ask(href.replaceAll('&amp;', '&'))).status]).toEqual([href, 200])
+    }
+  })
+
   test('says once how to have what is missing, and only where it was never observed', async () => {
     const { ask } = await served()
     const textOf = async (path: string) => (await ask(path)).text

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { bounds } from '../../analytics/asking/bounds.ts'
 import type { Frame } from '../../analytics/report/drawing/frame.ts'
 import type { Markup } from '../../analytics/report/drawing/html-table.ts'
 import { beginOf, endAfter, type Period, periodOf, type Seen, seenOf } from '../../analytics/report/period.ts'
@@ -28,7 +29,7 @@ interface ShownPeriod {
   readonly isWhole: boolean
 }
 
-const DAY = 86_400_000
+const [HOUR, DAY] = [3_600_000, 86_400_000]
 const WEEK = 7
 
 function daysBefore(to: Date, days: number, { first }: Seen): Date {
@@ -48,7 +49,11 @@ export async function shownPeriod(
   const until = wanted.to ?? to
   const from =
     wanted.from ?? (days === WEEK || !seen ? undefined : daysBefore(until ?? endAfter(seen.last), days, seen))
-  const period = await periodOf(sql, { ...(from && { from }), ...(until && { to: until }) }, now, seen)
+  // A list of all that happened has no steps whose number is bound.
+  const period =
+    days === Infinity && from
+      ? { from, to: until ?? endAfter(seen?.last ?? now) }
+      : await periodOf(sql, { ...(from && { from }), ...(until && { to: until }) }, now, seen)
   if (period.from >= period.to) throw wrong('from', 'from must be before to')
   const frame: Frame = { ...period, guild: guild ?? null, writtenAt: now }
   const isWhole =
@@ -116,7 +121,9 @@ async function usualPeriods(sql: Visit['sql'], seen: Seen, usual: number): Promi
     ...(season
       ? [[`season ${season.season}`, { from: beginOf(season.started.getTime(), to, first), to }] as const]
       : []),
-    ['all', { from: beginOf(0, to, first), to }],
+    ...(usual === Infinity || to.getTime() - first.getTime() < bounds.cells * HOUR
+      ? [['all', { from: beginOf(0, to, first), to }] as const]
+      : []),
   ]
 }
 
