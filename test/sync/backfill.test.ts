@@ -60,6 +60,15 @@ describe.each(kindsOfPart)('a backfill of guilds on the %s database', (kind) => 
     expect(asked(world)).toHaveLength(12)
   })
 
+  test('comes to its end although a clock that was a year ahead began it', async () => {
+    await list(world)
+    await backfillGuilds(world, { limit: 2 })
+    await world.db.query(`update sync.backfill set since = since + interval '1 year'`)
+    await world.clock.advance(60_000)
+    expect(await backfillGuilds(world, { limit: 20 })).toMatchObject({ run: { pages: 6 }, left: 0 })
+    expect(await campaigns()).toEqual([['10:01', 6, '10:01']])
+  })
+
   test('takes back what a killed backfill held, at once, and waits for what a living sync holds', async () => {
     await list(world)
     const until = new Date(instantOf('10:05'))

@@ -25,6 +25,7 @@ import {
   freeLeases,
   latestAnswered,
   type OpenKeys,
+  setSince,
 } from './campaign.ts'
 
 /** How a backfill goes through the keys of a worklist. */
@@ -61,7 +62,8 @@ export async function walkBackfill(
   shared: Engine,
   options: BackfillOptions,
 ): Promise<BackfillResult> {
-  const walk = openWalk(resource, shared, options)
+  const campaign = await begunByNow(shared, options.campaign)
+  const walk = openWalk(resource, shared, { ...options, campaign })
   const { engine, run, open, signal } = walk
   let error: unknown
   try {
@@ -82,7 +84,13 @@ export async function walkBackfill(
   await Promise.all(walk.running.values())
   const ended = error ?? walk.state.failure?.error
   if (endsWork(ended)) throw ended
-  return await close(walk, options.campaign, ended)
+  return await close(walk, campaign, ended)
+}
+
+/** A campaign that a clock which was ahead began would count no response as done until then. */
+async function begunByNow({ db, clock }: Engine, campaign: Campaign): Promise<Campaign> {
+  const now = new Date(clock.now())
+  return campaign.since > now ? await setSince(db, campaign, now) : campaign
 }
 
 interface Walk {
