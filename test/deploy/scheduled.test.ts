@@ -15,6 +15,7 @@ import { openBucket } from '../support/bucket.ts'
 import { buildProgram, mainFile, startCommand } from '../support/cli.ts'
 import { smallItemWorld } from '../support/item-world.ts'
 import { temporaryFolder, testDatabase } from '../support/postgres.ts'
+import { againstServed, type Served, servedBy } from '../support/served-truth.ts'
 
 beforeAll(buildProgram)
 
@@ -106,9 +107,11 @@ test('runs that are killed in and between their steps lose and double nothing', 
   const { bucket, sandbox, machine, step, killed } = await scheduled()
   // A machine that keeps its database, and is never interrupted.
   const kept = await machine()
+  const served: Served[] = []
   /** While time stands still, that one syncs as well. */
   const inSlot = async (work: () => Promise<void>) => {
     await Promise.all([step('sync', kept), work()])
+    served.push(await servedBy(sandbox))
     await sandbox.clock.moveTo(sandbox.clock.now() + 2 * HOUR)
   }
 
@@ -146,12 +149,14 @@ test('runs that are killed in and between their steps lose and double nothing', 
   const restored = await testDatabase('server')
   await restoreDatabase(restored, PLACE, { settings, onChecked: () => {}, onProgress: () => {} })
   const [whole, others] = [await openOn(kept), await openOn(third)]
-  // Which guild or player is due is said by the clock of the machine, which goes on meanwhile.
+  // Which guild, player or board is due is said by the clock of the machine, which goes on meanwhile: of these, what was served counts.
   const byClock = new Set([...worklists, leaderboards].flatMap(tablesOf))
   const [digests, expected] = [await gameDigests(restored), await gameDigests(whole)]
   const compared = Object.keys(expected).filter((table) => !byClock.has(table))
   for (const table of compared) expect([table, digests[table]]).toEqual([table, expected[table]])
   expect(compared).toEqual(expect.arrayContaining(['game.territory_hold', 'game.world_sample', 'game.item']))
+  const { wrong, compared: statements } = await againstServed(restored, served)
+  expect([wrong, (statements.guilds ?? 0) > 20]).toEqual([[], true])
   for (const table of ['sync.run', 'game.guild_sample']) {
     const [rows, before] = [await rowsOf(restored, table), await rowsOf(others, table)]
     expect(before.length).toBeGreaterThan(0)
