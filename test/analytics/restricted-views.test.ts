@@ -7,7 +7,7 @@ import { worldOf } from '../support/world.ts'
 
 const shown = {
   playtime: 7,
-  firstJoin: '2011-11-11T00:00:00.000Z',
+  firstJoin: '2014-11-11T00:00:00.000Z',
   online: true,
   server: 'EU1',
   lastJoin: '09:00',

@@ -8,8 +8,8 @@ const characterId = (number: number) => `cccccccc-0000-4000-8000-${String(number
 
 /** Values of player 1 that occur nowhere else, by the privacy rule that hides them; `x of y` is an x in a row that has y too. */
 export const secrets = {
-  mainAccess: ['70001', '70002', '70003', '70004', '2011-11-11'],
-  onlineStatus: [`SECRET1 of ${playerId(1)}`, `SECRET2 of ${playerId(1)}`, '2012-12-12', characterId(9)],
+  mainAccess: ['70001', '70002', '70003', '70004', '2014-11-11'],
+  onlineStatus: [`SECRET1 of ${playerId(1)}`, `SECRET2 of ${playerId(1)}`, '2015-12-12', characterId(9)],
   characterListAccess: [characterId(1), characterId(2), 'Quest Secret', '70011', '70012', '70013', '70014'],
   characterDataAccess: ['Quest Secret', '70011', '70012', '70013', '70014'],
   characterBuildAccess: ['70013'],
@@ -25,12 +25,12 @@ export const characterRules = [
 ]
 
 export const mainFields = {
-  firstJoin: '2011-11-11T00:00:00.000Z',
+  firstJoin: '2014-11-11T00:00:00.000Z',
   playtime: 70001,
   globalData: { wars: 70002 },
   ranking: { level: 70003 },
 }
-const presence = { online: true, server: 'SECRET1', lastJoin: '2012-12-12T00:00:00.000Z' }
+const presence = { online: true, server: 'SECRET1', lastJoin: '2015-12-12T00:00:00.000Z' }
 const hero = { type: 'MAGE', level: 40, gamemode: [] as string[], meta: { died: false }, restrictions: {} }
 const characters = {
   [characterId(1)]: {

@@ -9,12 +9,7 @@ import { onlineBody, profile, syncOnline, syncPlayer, syncPlayers } from '../sup
 import { kindsOfLongTests } from '../support/postgres.ts'
 import { item, worldOf } from '../support/world.ts'
 
-const badInstants = [
-  '2026-02-30T00:00:00.000Z',
-  '0000-01-01T00:00:00.000Z',
-  '2026-05-01T00:00:00.000+16:00',
-  '2026-05-01T24:30:00Z',
-]
+const badInstants = ['2026-02-30T00:00:00.000Z', '2026-05-01T00:00:00.000+16:00', '2026-05-01T24:30:00Z']
 const lone = 'half \ud800 of a pair'
 const nul = 'a\0b'
 

@@ -98,7 +98,7 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
     // The guild says what it said before, and is believed now.
     await syncGuild(world, guildWithMember({ ...fullMember, contributed: 6 }), '11:10')
     await syncOnline(world, onlineBody({ SECRET1: [1] }), '11:11')
-    expect(await whereStored(world.db, ['70001', '70002', '70003', '70004', '2011-11-11'])).not.toEqual([])
+    expect(await whereStored(world.db, ['70001', '70002', '70003', '70004', '2014-11-11'])).not.toEqual([])
     expect(
       await rows('select value, observed_at from game.member_counter where value = 70004 order by player_uuid'),
     ).toEqual([[70004, '11:10']])

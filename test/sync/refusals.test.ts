@@ -24,7 +24,7 @@ const notOfTheApplication = (status: number) => [
 ]
 
 const shown = (number: number) =>
-  profile(number, { firstJoin: '2011-11-11T00:00:00.000Z', playtime: 7, characters: {} })
+  profile(number, { firstJoin: '2014-11-11T00:00:00.000Z', playtime: 7, characters: {} })
 const owner = { 1: { rank: 'owner' }, 2: {} }
 
 describe.each(kindsOfLongTests)('refusals on the %s database', (kind) => {

@@ -13,7 +13,7 @@ import { instantOf, worldOf } from '../support/world.ts'
 const kept = (nickname: string) => profile(1, { nickname, characters: {} })
 const open = (nickname: string) => ({
   ...kept(nickname),
-  firstJoin: '2011-11-11T00:00:00.000Z',
+  firstJoin: '2014-11-11T00:00:00.000Z',
   playtime: 7,
   shiny: 'unknown',
 })
