@@ -87,6 +87,24 @@ describe.each(kindsOfPart)('while the API does not send a field, in the %s datab
     expect(await rows('select count(*)::int from analytics.item_change')).toEqual([[0]])
   })
 
+  test('a field that has another name now is known', async () => {
+    const tiers = (fields: object) => names.map((name) => item(name, fields))
+    await sync(items, tiers({ tier: 'rare' }), at(1, '10:00'))
+    for (const day of [2, 3, 4]) await sync(items, tiers({ rarity: 'rare' }), at(day, '10:00'))
+    expect(await rows('select field, columns from sync.unsent')).toEqual([['/tier', []]])
+    expect(await rows('select distinct tier from analytics.item')).toEqual([['rare']])
+    await sync(items, tiers({ rarity: 'mythic' }), at(5, '10:00'))
+    expect(await rows('select distinct tier from analytics.item')).toEqual([['mythic']])
+  })
+
+  test('the name of a thing stays', async () => {
+    const named = (fields: object) => names.map((name) => ({ ...item(name), displayName: undefined, ...fields }))
+    await sync(items, named({ displayName: 'Old Bow' }), at(1, '10:00'))
+    for (const day of [2, 3, 4]) await sync(items, named({}), at(day, '10:00'))
+    expect(await rows('select distinct display_name from analytics.item')).toEqual([['Old Bow']])
+    expect(await rows('select distinct field from sync.unsent')).toEqual([['/displayName']])
+  })
+
   test('a field that comes back otherwise changed at some time since it was last sent', async () => {
     const tiers = (tier: object) => names.map((name) => item(name, tier))
     await sync(items, tiers({ tier: 'rare' }), at(1, '10:00'))

@@ -7,7 +7,7 @@ import { canonicalValues } from './values.ts'
 
 /**
  * What of a history follows from some fields of a record: columns by property name, each with what it is without them, and parts, each
- * with its columns that follow; `*`: which rows it has follows from them. `hasRows`: so does which entities there are.
+ * with its columns that are empty without them; `*`: it has no rows without them. `hasRows`: so does which entities there are.
  */
 export interface DependentColumns {
   readonly columns: ReadonlyMap<string, ReadonlySet<string>>
@@ -88,7 +88,16 @@ export function dependentsOf(
   return all
 }
 
-function tryField(resource: ResourceBase, records: readonly unknown[], field: string, at: number): Found | undefined {
+/**
+ * What follows from a field in these records, which may have it under another name. Undefined where none of them tells.
+ * @param at the instant that the response speaks for, ms since the epoch
+ */
+export function tryField(
+  resource: ResourceBase,
+  records: readonly unknown[],
+  field: string,
+  at: number,
+): Found | undefined {
   const found = nothingFound()
   const steps = field.split('/').slice(1)
   const examples = resource.sent?.examples(field) ?? []
@@ -168,20 +177,32 @@ function compare({ samples = {} }: ResourceBase, before: Entity, after: Entity, 
 }
 
 function compareRows(before: Entity, after: Entity, into: FoundColumns): void {
+  // Where a record has no name, its key stands for it. What else a column has without the field, another field says.
+  const keys = [before.key, ...before.key.split('/')].map(textOf)
   for (const property of differing(before.root, after.root)) {
-    const values = into.columns.get(property) ?? new Set()
-    into.columns.set(property, values.add(textOf(before.root[property])))
+    const without = textOf(before.root[property])
+    if (!isEmpty(without) && !keys.includes(without)) continue
+    into.columns.set(property, (into.columns.get(property) ?? new Set()).add(without))
   }
   for (const part of new Set([...Object.keys(before.parts), ...Object.keys(after.parts)])) {
-    const differs = differingRows(before.parts[part] ?? [], after.parts[part] ?? [])
-    if (differs.length > 0) into.parts.set(part, new Set([...(into.parts.get(part) ?? []), ...differs]))
+    const [rows, others] = [before.parts[part] ?? [], after.parts[part] ?? []]
+    if (textOf(rows) !== textOf(others))
+      into.parts.set(part, new Set([...(into.parts.get(part) ?? []), ...emptyIn(rows, others)]))
   }
 }
 
-/** The columns in which rows of a part differ; `*` where there are others. */
-function differingRows(before: readonly Row[], after: readonly Row[]): readonly string[] {
-  if (before.length !== after.length) return ['*']
-  return [...new Set(before.flatMap((row, nth) => differing(row, after[nth] ?? {})))]
+/** The columns of a part that are empty without a field; `*` where it has no rows. */
+function emptyIn(before: readonly Row[], after: readonly Row[]): readonly string[] {
+  if (before.length === 0) return ['*']
+  if (before.length !== after.length) return []
+  return before.flatMap((row, nth) =>
+    differing(row, after[nth] ?? {}).filter((property) => isEmpty(textOf(row[property]))),
+  )
+}
+
+/** Whether JSON text says nothing. */
+export function isEmpty(text: string): boolean {
+  return ['null', 'false', '0', '""', '[]', '{}'].includes(text)
 }
 
 function differing(before: Row, after: Row): string[] {

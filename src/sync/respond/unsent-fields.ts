@@ -4,7 +4,14 @@ import type { Sql } from '../../db/database.ts'
 import type { History, ResourceBase } from '../declare/resource.ts'
 import { corroborate, forgetClaims, hasClaimsSql, type Witness } from '../evidence/claims.ts'
 import { REMOVED_FIELD_TIME } from '../evidence/policies.ts'
-import { type DependentColumns, type Dependents, dependentsOf, type UnsentFields } from '../normalize/dependents.ts'
+import {
+  type DependentColumns,
+  type Dependents,
+  dependentsOf,
+  isEmpty,
+  tryField,
+  type UnsentFields,
+} from '../normalize/dependents.ts'
 import type { FieldCount } from '../normalize/prepare.ts'
 import { accepted } from '../sql/accepted.ts'
 import { bulkTable } from '../sql/bulk-table.ts'
@@ -111,8 +118,10 @@ export async function judgeUnsent(
   const ended = isNewer ? isBack.flatMap(({ field, had }) => (open.has(field) && had > 0 ? [field] : [])) : []
   // That it was missing is noted at once, and so is its return.
   const back = isBack.flatMap(({ field, had }) => (known.pending.includes(field) && had > 0 ? [field] : []))
-  const columns = (field: string) =>
-    columnsOf(resource, dependentsOf(resource, examples, [field], witness.at.getTime()))
+  const columns = (field: string) => {
+    const found = tryField(resource, examples, field, witness.at.getTime())
+    return found && columnsOf(resource, found)
+  }
   let begun: readonly string[] = []
   if (isNewer) {
     await endSpans(sql, witness, ended)
@@ -206,7 +215,7 @@ async function beginSpans(
     before,
     key,
   }: {
-    readonly columns: (field: string) => readonly string[]
+    readonly columns: (field: string) => readonly string[] | undefined
     readonly before: ReadonlyMap<string, FieldCount>
     readonly key: string | undefined
   },
@@ -230,21 +239,21 @@ async function beginSpans(
       runId,
       confirmed.map(({ subject }) => before.get(subject)?.had ?? 0),
       confirmed.map(({ subject }) => before.get(subject)?.of ?? 0),
-      confirmed.map(({ subject }) => columns(subject).join(' ')),
+      confirmed.map(({ subject }) => columns(subject)?.join(' ') ?? ''),
     ],
   )
 }
 
-/** What follows from a field may be known only now, of a span that another version of the program began. */
+/** What follows from a field may be known only now, and less may where another field begins to say it. */
 async function keepColumns(
   sql: Sql,
   { resource }: Witness,
   open: readonly (FieldCount & OpenSpan)[],
-  columns: (field: string) => readonly string[],
+  columns: (field: string) => readonly string[] | undefined,
 ): Promise<void> {
   for (const { field, columns: before } of open) {
     const now = columns(field)
-    if (now.length > 0 && now.join(' ') !== before.join(' '))
+    if (now && now.join(' ') !== before.join(' '))
       await sql.query('update sync.unsent set columns = $3 where resource = $1 and field = $2 and until_at is null', [
         resource,
         field,
@@ -263,8 +272,10 @@ function columnsOf(
     const { name, columns } = bulkTable(table)
     return [...properties].map((one) => `${name.replace(/^game\./, '')}.${columns.get(one)?.name ?? one}`)
   }
+  const withNothing = ([property, values]: readonly [string, ReadonlySet<string>]) =>
+    [...values].every(isEmpty) ? [property] : []
   const ofHistory = (of: History | undefined, { columns, parts, hasRows }: DependentColumns) => [
-    ...named(of?.root, [...columns.keys(), ...(hasRows ? ['*'] : [])]),
+    ...named(of?.root, [...[...columns].flatMap(withNothing), ...(hasRows ? ['*'] : [])]),
     ...[...parts].flatMap(([part, properties]) => named(of?.parts[part], properties)),
   ]
   return [
