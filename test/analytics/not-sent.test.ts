@@ -93,8 +93,13 @@ describe.each(kindsOfPart)('while the API does not send a field, in the %s datab
     for (const day of [2, 3, 4]) await sync(items, tiers({ rarity: 'rare' }), at(day, '10:00'))
     expect(await rows('select field, columns from sync.unsent')).toEqual([['/tier', []]])
     expect(await rows('select distinct tier from analytics.item')).toEqual([['rare']])
-    await sync(items, tiers({ rarity: 'mythic' }), at(5, '10:00'))
-    expect(await rows('select distinct tier from analytics.item')).toEqual([['mythic']])
+  })
+
+  test('a field that has another name and another value now has changed', async () => {
+    const restricted = (fields: object) => names.map((name) => item(name, fields))
+    await sync(items, restricted({ restriction: 'untradable' }), at(1, '10:00'))
+    await sync(items, restricted({ restrictions: 'quest item' }), at(2, '10:00'))
+    expect(await rows('select distinct restriction from analytics.item')).toEqual([['quest item']])
   })
 
   test('the name of a thing stays', async () => {
