@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { buildProgram, mainFile, startCommand } from '../support/cli.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
@@ -39,7 +40,9 @@ describe('the bundled program', () => {
     const environment = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: sandbox.url }
     const { code, err } = await startCommand(process.execPath, args, environment).finished
     expect([code, err]).toEqual([0, ''])
-    const loaded = [...new Set(readFileSync(list, 'utf8').trim().split('\n'))]
+    // Node 24 reads some by their URL.
+    const named = readFileSync(list, 'utf8').trim().split('\n')
+    const loaded = [...new Set(named.map((file) => (file.startsWith('file:') ? fileURLToPath(file) : file)))]
     const bytes = loaded.reduce((sum, file) => sum + readFileSync(file).length, 0)
     expect(loaded.filter((file) => !file.startsWith(chunks))).toEqual([])
     expect(loaded.length).toBeGreaterThan(10)

@@ -1,8 +1,11 @@
 create or replace view analytics.item_drop_place as
-select item.internal_name, drops.name as place,
+select item.internal_name, case when 'name' <> all (lacking.columns) then drops.name end as place,
        case drops.source when 'dropMeta' then 'place' when 'droppedBy' then 'creature' else drops.source end as kind,
        -- 99999 stands for no place.
-       nullif(drops.x, 99999) as x, nullif(drops.y, 99999) as y, nullif(drops.z, 99999) as z, drops.radius, item.display_name
+       case when 'x' <> all (lacking.columns) then nullif(drops.x, 99999) end as x,
+       case when 'y' <> all (lacking.columns) then nullif(drops.y, 99999) end as y,
+       case when 'z' <> all (lacking.columns) then nullif(drops.z, 99999) end as z,
+       case when 'radius' <> all (lacking.columns) then drops.radius end as radius, item.display_name
   from game.item
  cross join analytics.not_sent('item_drop_place') lacking
   left join game.item_drop_place drops
