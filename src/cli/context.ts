@@ -6,7 +6,7 @@ import { tableExists } from '../db/catalog.ts'
 import { NothingThere } from '../db/connect.ts'
 import type { Database, Sql } from '../db/database.ts'
 import type { Output, Style } from './output/output.ts'
-import { noProgress, type Progress, progressBar, progressLines } from './output/progress.ts'
+import { noProgress, type Progress, progressLines } from './output/progress.ts'
 
 export interface CommonFlags extends ConfigFlags {
   readonly json?: boolean
@@ -49,8 +49,13 @@ export async function createContext(flags: CommonFlags, terminal: Terminal): Pro
   const app = createApp(config, {
     logLevel: flags.quiet ? 'error' : onTerminal && isUsual ? 'warn' : config.logLevel,
   })
-  const progress = flags.quiet ? noProgress : onTerminal ? progressBar(app.clock) : progressLines(app.clock, app.log)
-  return { ...terminal, app, progress, flags }
+  return { ...terminal, app, progress: await progressOf(flags, terminal, app), flags }
+}
+
+/** A bar, for which code is loaded on a terminal alone, or lines of the log. */
+async function progressOf({ quiet }: CommonFlags, { err }: Terminal, { clock, log }: App): Promise<Progress> {
+  if (quiet) return noProgress
+  return err.isTTY ? (await import('./output/progress-bar.ts')).progressBar(clock) : progressLines(clock, log)
 }
 
 export function interruption(signal: NodeJS.Signals): InterruptedError {

@@ -15,7 +15,7 @@ export async function expectScheduled(db: Database, { name, schedule }: Resource
   const at = new Date(now)
   const inForce = await expectationAt(db, name, at)
   if (inForce?.setBy === 'start' && (await isStarted(db))) return
-  const { scheduled } = schedulesOf(app.config.schedule, resources, now)
+  const { scheduled } = schedulesOf(app.config.schedule, resources)
   const expression = scheduled.find(({ resource }) => resource.name === name)?.expression ?? schedule
   const period = periodSeconds(expression, now)
   const everySeconds = Number.isFinite(period) ? period : null

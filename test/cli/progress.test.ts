@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
 import { shareUntil } from '../../src/cli/commands/backfill/backfill-from.ts'
 import { type Context, withProgress } from '../../src/cli/context.ts'
-import { noProgress, progressBar } from '../../src/cli/output/progress.ts'
+import { noProgress } from '../../src/cli/output/progress.ts'
+import { progressBar } from '../../src/cli/output/progress-bar.ts'
 
 /** What a bar writes, as a terminal of 120 columns gets it; without what moves the cursor. */
 function onTerminal() {

@@ -1,7 +1,8 @@
 import { createTask, getTasks } from 'node-cron'
 import { describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
-import { clockTicker, cronError, nextTick, periodSeconds } from '../../src/sync/schedule/ticker.ts'
+import { cronError } from '../../src/sync/schedule/node-cron.ts'
+import { clockTicker, nextTick, periodSeconds } from '../../src/sync/schedule/ticker.ts'
 
 const at = (text: string) => Date.parse(`2026-06-01T${text}Z`)
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import { accepted } from '../../sync/sql/accepted.ts'
+import { accepted } from '../../sync/sql/history-sql.ts'
 import type { LakeCoverage } from '../index-file.ts'
 
 /** A resource of the lake, and what it says of when it was observed. */

@@ -1,6 +1,6 @@
 import { resources } from '../../resources/index.ts'
 import { type WrittenTable, writtenTables } from '../../sync/declare/written-tables.ts'
-import { bulkTable } from '../../sync/sql/bulk-table.ts'
+import { bulkTable } from '../../sync/sql/history-sql.ts'
 import { fieldChange } from '../../sync/tables/ledger.ts'
 
 /*

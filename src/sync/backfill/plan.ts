@@ -1,8 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import type { BackfillEstimate, ResourceBase } from '../declare/resource.ts'
-import { accepted } from '../sql/accepted.ts'
-import { bulkTable } from '../sql/bulk-table.ts'
+import { accepted, bulkTable } from '../sql/history-sql.ts'
 
 /** What a backfill will take, before it begins. */
 export interface Price {

@@ -4,7 +4,7 @@ import { typed } from '../../db/typed.ts'
 import type { ResourceBase } from '../declare/resource.ts'
 import { compactObservations, recordUnarchived, unnamed } from '../retention/compaction.ts'
 import { deleteRows } from '../retention/tiers.ts'
-import { accepted } from '../sql/accepted.ts'
+import { accepted } from '../sql/history-sql.ts'
 import { coverageReach } from '../tables/state.ts'
 import { countHours } from './count.ts'
 

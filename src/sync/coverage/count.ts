@@ -2,7 +2,7 @@ import type { Database, Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { typed } from '../../db/typed.ts'
 import { countingLock } from '../ledger/gaps.ts'
-import { accepted } from '../sql/accepted.ts'
+import { accepted } from '../sql/history-sql.ts'
 import { coverageReach } from '../tables/state.ts'
 
 /** How much of the ledger is counted in one transaction, ms, and in how many of them at most: a year the first time. */

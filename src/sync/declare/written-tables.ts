@@ -1,8 +1,7 @@
 import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import { FatalError } from '../../base/errors.ts'
 import { historyShape } from '../../db/history.ts'
-import { bulkTable } from '../sql/bulk-table.ts'
-import { historySql } from '../sql/history-sql.ts'
+import { bulkTable, historySql } from '../sql/history-sql.ts'
 import { type History, isWorklist, type ResourceBase } from './resource.ts'
 
 interface OfResource {

@@ -2,7 +2,7 @@ import { and, desc, eq, gte, lte, sql as text } from 'drizzle-orm'
 import type { Database, Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { anyOf, typed } from '../../db/typed.ts'
-import { accepted } from '../sql/accepted.ts'
+import { accepted } from '../sql/history-sql.ts'
 import { run } from '../tables/ledger.ts'
 import { expectation, gap } from '../tables/state.ts'
 

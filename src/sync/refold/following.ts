@@ -3,7 +3,7 @@ import type { RebuiltRows, ResourceBase } from '../declare/resource.ts'
 import type { VersionsTable } from '../declare/written-tables.ts'
 import { changesBetween } from '../normalize/changed-fields.ts'
 import { canonicalJson, indexable, type Json } from '../normalize/hash.ts'
-import { bulkTable, copyRows } from '../sql/bulk-table.ts'
+import { bulkTable, copyRows } from '../sql/history-sql.ts'
 import { fieldChange } from '../tables/ledger.ts'
 import { namesOf } from './refold.ts'
 

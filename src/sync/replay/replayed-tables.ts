@@ -4,7 +4,7 @@ import { anyOf, typed } from '../../db/typed.ts'
 import { isWorklist, type Resource, type ResourceBase, type Worklist } from '../declare/resource.ts'
 import { invalidateCoverage } from '../ledger/gaps.ts'
 import { noCounts } from '../ledger/ledger.ts'
-import { bulkTable } from '../sql/bulk-table.ts'
+import { bulkTable } from '../sql/history-sql.ts'
 import { tier } from '../tables/retention.ts'
 import { shadowName } from './shadow.ts'
 

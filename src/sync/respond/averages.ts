@@ -3,7 +3,7 @@ import type { Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import type { ResourceBase } from '../declare/resource.ts'
-import { bulkTable } from '../sql/bulk-table.ts'
+import { bulkTable } from '../sql/history-sql.ts'
 import { tier } from '../tables/retention.ts'
 
 /** Averaging waits for responses that write samples, and they wait for it. */

@@ -8,8 +8,7 @@ import { type DependentColumns, dependentsOf, textOf } from '../normalize/depend
 import { canonicalJson, type Json, sha256 } from '../normalize/hash.ts'
 import type { Preparation, Prepared } from '../normalize/prepare.ts'
 import { canonicalInstant, canonicalValues } from '../normalize/values.ts'
-import { bulkTable } from '../sql/bulk-table.ts'
-import { historySql } from '../sql/history-sql.ts'
+import { bulkTable, historySql } from '../sql/history-sql.ts'
 
 /* What a response leaves out where the current version has it is no change: entities get it from their current version. */
 

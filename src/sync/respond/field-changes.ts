@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import { type Change, changesBetween } from '../normalize/changed-fields.ts'
 import { canonicalJson, indexable, type Json } from '../normalize/hash.ts'
-import { bulkTable, copyRows } from '../sql/bulk-table.ts'
+import { bulkTable, copyRows } from '../sql/history-sql.ts'
 import { fieldChange } from '../tables/ledger.ts'
 
 /** An entity whose document changed, appeared (`before` undefined) or disappeared (`after` undefined) at an instant. */

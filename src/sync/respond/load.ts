@@ -4,8 +4,7 @@ import { historyShape } from '../../db/history.ts'
 import type { History } from '../declare/resource.ts'
 import { canonicalJson, type Json } from '../normalize/hash.ts'
 import type { Prepared } from '../normalize/prepare.ts'
-import { bulkTable, copyRows } from '../sql/bulk-table.ts'
-import { historySql } from '../sql/history-sql.ts'
+import { bulkTable, copyRows, historySql } from '../sql/history-sql.ts'
 import { differsOnlyIn, type ExtraChange, noneVolatile, type VolatilePaths } from './volatile-fields.ts'
 
 /** A version that is in the table no longer. `before` is the document of the one before it. */

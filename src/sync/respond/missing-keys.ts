@@ -2,8 +2,7 @@ import { FatalError } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import type { History, ResourceBase, Row } from '../declare/resource.ts'
 import { corroborate, forgetClaims, forgetClaimsAbout, pendingClaims, type Witness } from '../evidence/claims.ts'
-import { accepted } from '../sql/accepted.ts'
-import { historySql } from '../sql/history-sql.ts'
+import { accepted, historySql } from '../sql/history-sql.ts'
 import { type Absence, closeAbsent, findAbsent } from './absent.ts'
 
 /** Where absences are looked for. */

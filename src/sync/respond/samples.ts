@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import type { Row, SampleTable } from '../declare/resource.ts'
-import { bulkTable } from '../sql/bulk-table.ts'
+import { bulkTable } from '../sql/history-sql.ts'
 import type { Fall } from './guard-actions.ts'
 
 /** Columns of samples, by property name, of which a response does not say anything. */

@@ -13,8 +13,7 @@ import {
   type UnsentFields,
 } from '../normalize/dependents.ts'
 import type { FieldCount } from '../normalize/prepare.ts'
-import { accepted } from '../sql/accepted.ts'
-import { bulkTable } from '../sql/bulk-table.ts'
+import { accepted, bulkTable } from '../sql/history-sql.ts'
 import type { IncomingResponse } from './validate-snapshot.ts'
 
 /*

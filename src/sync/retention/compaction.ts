@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../../db/database.ts'
 import type { Averages, ResourceBase, RetainedObservations } from '../declare/resource.ts'
-import { accepted } from '../sql/accepted.ts'
+import { accepted } from '../sql/history-sql.ts'
 import { keepAverages } from './rollup.ts'
 import { deleteRows, setTier } from './tiers.ts'
 

@@ -1,7 +1,6 @@
 import type { Database, SqlValue } from '../../db/database.ts'
 import type { ExpiringTable, ResourceBase } from '../declare/resource.ts'
-import { accepted } from '../sql/accepted.ts'
-import { bulkTable } from '../sql/bulk-table.ts'
+import { accepted, bulkTable } from '../sql/history-sql.ts'
 import { unnamed } from './compaction.ts'
 import { deleteRows } from './tiers.ts'
 

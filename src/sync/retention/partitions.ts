@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../../db/database.ts'
 import type { RetainedTable } from '../declare/resource.ts'
-import { bulkTable } from '../sql/bulk-table.ts'
+import { bulkTable } from '../sql/history-sql.ts'
 
 /*
  * A retained table has a partition for each month (UTC), one for all that is older (`_before`) and a default one (`_rest`):

@@ -9,7 +9,7 @@ import { invalidateCoverage, recordGapBetween } from '../ledger/gaps.ts'
 import { privacyLock } from '../privacy/privacy.ts'
 import { averageTablesAgain } from '../respond/averages.ts'
 import { compareNextWithTables } from '../respond/missing-keys.ts'
-import { accepted } from '../sql/accepted.ts'
+import { accepted } from '../sql/history-sql.ts'
 import { retractVersions } from './retract-versions.ts'
 
 /** What is retracted: an import, or the responses of a period. */

@@ -2,7 +2,7 @@ import type { HttpExchange } from '../../api/http/http-exchange.ts'
 import type { Clock } from '../../base/clock.ts'
 import { FatalError, UsageError } from '../../base/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
-import { accepted } from '../sql/accepted.ts'
+import { accepted } from '../sql/history-sql.ts'
 
 /*
  * Whose responses a database takes. It keeps the base URL of the API from which it took its first response, and whether that was a

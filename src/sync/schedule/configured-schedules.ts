@@ -1,34 +1,16 @@
-import { UsageError } from '../../base/errors.ts'
-import { unknownName } from '../../base/text/nearest.ts'
 import type { Resource, Worklist } from '../declare/resource.ts'
 import type { Scheduled } from './schedule.ts'
-import { cronError, nextTick } from './ticker.ts'
 
 /**
  * When each resource is due: as it declares itself, unless the configuration says otherwise.
- * @param text such as `<resource>=0 * * * *; <resource>=off`, or undefined
+ * @param text as WYNNSYNC_SCHEDULE has it, checked when the configuration was read, or undefined
  * @returns those that are on, and the names of those that are off
- * @throws UsageError that names every part that cannot be read
  */
 export function schedulesOf(
   text: string | undefined,
   resources: readonly (Resource | Worklist)[],
-  now: number,
 ): { scheduled: Scheduled[]; off: string[] } {
-  const configured = new Map<string, string>()
-  const wrong: string[] = []
-  for (const part of (text ?? '').split(';').map((one) => one.trim())) {
-    if (part === '') continue
-    const [, name = '', expression = ''] = /^([^=]*?)(?:\s*=\s*(.*))?$/s.exec(part) ?? []
-    const error = scheduleError(name, expression, resources, now)
-    if (error === undefined) configured.set(name, expression)
-    else wrong.push(`  ${part}: ${error}`)
-  }
-  if (wrong.length > 0) {
-    throw new UsageError(
-      `WYNNSYNC_SCHEDULE is wrong; write such as "${resources[0]?.name}=*/5 * * * *; ${resources.at(-1)?.name}=off":\n${wrong.join('\n')}`,
-    )
-  }
+  const configured = new Map(schedulePartsOf(text).map(({ name, expression }) => [name, expression]))
   const off = resources.flatMap(({ name }) => (configured.get(name) === 'off' ? [name] : []))
   const scheduled = resources
     .filter(({ name }) => !off.includes(name))
@@ -36,16 +18,13 @@ export function schedulesOf(
   return { scheduled, off }
 }
 
-function scheduleError(
-  name: string,
-  expression: string,
-  resources: readonly (Resource | Worklist)[],
-  now: number,
-): string | undefined {
-  if (!resources.some((resource) => resource.name === name))
-    return unknownName('resource', name, resources, 'wynnsync status')
-  if (expression === 'off') return undefined
-  const error = cronError(expression)
-  if (error !== undefined) return error
-  return nextTick(expression, now) === Number.POSITIVE_INFINITY ? 'is not due within a month' : undefined
+/** The parts of WYNNSYNC_SCHEDULE, such as `<resource>=0 * * * *; <resource>=off`, each as it is written and as it is read. */
+export function schedulePartsOf(text = ''): { part: string; name: string; expression: string }[] {
+  const parts = text.split(';').map((one) => one.trim())
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [, name = '', expression = ''] = /^([^=]*?)(?:\s*=\s*(.*))?$/s.exec(part) ?? []
+      return { part, name, expression }
+    })
 }

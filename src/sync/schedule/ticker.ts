@@ -1,5 +1,4 @@
 import { Cron } from 'croner'
-import { schedule, validateDetailed } from 'node-cron'
 import type { Clock } from '../../base/clock.ts'
 
 /**
@@ -11,14 +10,7 @@ import type { Clock } from '../../base/clock.ts'
  */
 export type Ticker = (name: string, expression: string, onTick: () => void, onMissed: (at: Date) => void) => () => void
 
-/** The real one, by the machine's clock. */
-export const cronTicker: Ticker = (name, expression, onTick, onMissed) => {
-  const task = schedule(expression, onTick, { name, timezone: 'UTC', noOverlap: true, suppressMissedWarning: true })
-  task.on('execution:missed', ({ date }) => onMissed(date))
-  return () => void task.destroy()
-}
-
-/** The same by any clock, for simulated days. */
+/** One by any clock, for simulated days. */
 export function clockTicker(clock: Clock): Ticker {
   return (_name, expression, onTick) => {
     const ending = new AbortController()
@@ -35,12 +27,6 @@ export function clockTicker(clock: Clock): Ticker {
 
 /** How far ahead a tick is searched, ms: a little over a month. Anything rarer counts as never due. */
 const HORIZON = 32 * 24 * 3_600_000
-
-/** What is wrong with a cron expression, in words; undefined when nothing is. */
-export function cronError(expression: string): string | undefined {
-  const { valid, errors } = validateDetailed(expression)
-  return valid ? undefined : errors.map(({ field, message }) => `${field}: ${message}`).join('; ')
-}
 
 /**
  * The first instant after `after` that the expression names, in UTC.

@@ -1,4 +1,4 @@
-import { accepted } from '../sql/accepted.ts'
+import { accepted } from '../sql/history-sql.ts'
 import type { Check } from './check.ts'
 
 /** An identical copy of a response lies as much later as its request; of a worklist each response where it was received. */

@@ -1,6 +1,6 @@
 import { isWorklist, type ResourceBase } from '../declare/resource.ts'
 import type { VersionsTable, WrittenTable } from '../declare/written-tables.ts'
-import { accepted } from '../sql/accepted.ts'
+import { accepted } from '../sql/history-sql.ts'
 import type { Check } from './check.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import type { Sql } from '../../../src/db/database.ts'
 import { historyShape } from '../../../src/db/history.ts'
 import type { History, ResourceBase } from '../../../src/sync/declare/resource.ts'
-import { bulkTable } from '../../../src/sync/sql/bulk-table.ts'
+import { bulkTable } from '../../../src/sync/sql/history-sql.ts'
 
 /** Columns of versions, and what is there a second time; a table of snapshots needs none of them. */
 const versioning = ['valid_from', 'valid_until', 'previous_until', 'hash', 'document', 'extra', 'observed_at']

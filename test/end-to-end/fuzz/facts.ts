@@ -2,8 +2,7 @@ import type { Database } from '../../../src/db/database.ts'
 import { historyShape } from '../../../src/db/history.ts'
 import type { Resource, Worklist } from '../../../src/sync/declare/resource.ts'
 import { tablesOf } from '../../../src/sync/replay/replayed-tables.ts'
-import { bulkTable } from '../../../src/sync/sql/bulk-table.ts'
-import { historySql } from '../../../src/sync/sql/history-sql.ts'
+import { bulkTable, historySql } from '../../../src/sync/sql/history-sql.ts'
 
 /** Fingerprints or values by name. */
 export type Facts = ReadonlyMap<string, string>

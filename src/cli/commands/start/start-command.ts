@@ -26,8 +26,9 @@ import { faultsOnce } from '../../../sync/run/run-log.ts'
 import type { RunResult } from '../../../sync/run/run-result.ts'
 import { createBackoff } from '../../../sync/schedule/backoff.ts'
 import { schedulesOf } from '../../../sync/schedule/configured-schedules.ts'
+import { cronTicker } from '../../../sync/schedule/node-cron.ts'
 import { expectedSeconds, runSchedule, type Scheduled } from '../../../sync/schedule/schedule.ts'
-import { clockTicker, cronTicker, nextTick } from '../../../sync/schedule/ticker.ts'
+import { clockTicker, nextTick } from '../../../sync/schedule/ticker.ts'
 import { type Context, writeResult } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { maintainDatabase, prepareTables, retentionOf } from '../../maintenance.ts'
@@ -60,7 +61,7 @@ export async function startCommand(context: Context, flags: StartFlags): Promise
   refuseWithout(flags, '--metrics-port', ['--metrics-host'])
   const webOptions = await startWebOptions(flags)
   await checkLake(app)
-  const { scheduled, off } = schedulesOf(app.config.schedule, resources, app.clock.now())
+  const { scheduled, off } = schedulesOf(app.config.schedule, resources)
   const outages = openOutages(app)
   const missed = (error: RetryableError) => {
     if (error instanceof LockTimeout) return

@@ -14,7 +14,7 @@ export const sync: CommandDeclaration = {
     option('--accept', 'accept the response of the named resources although it looks implausible'),
     acceptBaseUrl,
   ],
-  loadOptions: async () => (await import('./key-flags.ts')).keyFlags,
+  loadOptions: async () => (await import('./sync-command.ts')).keyFlags,
   examples: [
     'wynnsync sync items recipes',
     'wynnsync sync guilds --limit 20',

@@ -1,3 +1,4 @@
+import type { Option } from 'commander'
 import type { Api } from '../../../api/client.ts'
 import type { WalkProgress } from '../../../api/pages.ts'
 import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
@@ -18,6 +19,7 @@ import { type Context, writeSummary } from '../../context.ts'
 import { exitCodeOfRuns } from '../../exit-codes.ts'
 import { maintainDaily, prepareTables, retentionOf } from '../../maintenance.ts'
 import { keysNamed } from '../../named-keys.ts'
+import { repeatable } from '../../options.ts'
 import { openOutages } from '../../outage-file.ts'
 import { publicResult, runSummary } from '../../output/run-summary.ts'
 
@@ -31,6 +33,11 @@ export interface SyncFlags {
   /** The names of keys, by the `keyFlag` of their worklist. */
   readonly [keyFlag: string]: unknown
 }
+
+/** A flag for each worklist: `--guild <name>`. */
+export const keyFlags: readonly Option[] = worklists.map(({ keyFlag }) =>
+  repeatable(`--${keyFlag} <name>`, `only this ${keyFlag}, by uuid or exact name; may be given again`),
+)
 
 /** How long a webhook may delay the end of the process, ms: two tries. */
 const WEBHOOK_TIMEOUT = 11_500
