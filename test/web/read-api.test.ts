@@ -274,6 +274,37 @@ describe.each(kindsOfPart)('the read API on the %s database', (kind) => {
     }
   })
 
+  test('is described with what several questions have said once', async () => {
+    const { ask, json } = await served()
+    const { paths, components } = await json('/openapi.json')
+    const said = new Map<string, number>()
+    // biome-ignore lint/suspicious/noExplicitAny: any part of the document
+    const count = (part: any): void => {
+      if (typeof part !== 'object' || part === null) return
+      if (typeof part.description === 'string' && 'type' in part) {
+        const text = JSON.stringify(part)
+        said.set(text, (said.get(text) ?? 0) + 1)
+      }
+      Object.values(part).forEach(count)
+    }
+    type Described = {
+      parameters: { name: string; schema: object }[]
+      // biome-ignore lint/suspicious/noExplicitAny: any part of the document
+      responses: any
+    }
+    const asked = Object.entries<{ get: Described }>(paths).filter(([path]) => path.startsWith('/api/v1/'))
+    count([asked, components.schemas])
+    // Columns of several names may have one meaning.
+    expect([...said].filter(([, times]) => times > 6)).toEqual([])
+    for (const [, { get }] of asked) for (const one of get.parameters) expect(one).toHaveProperty('schema')
+    const columns = asked.flatMap(([, { get }]) =>
+      Object.keys(get.responses[200].content['application/json'].schema.properties.rows.items.properties),
+    )
+    // A column is its name, its type and where its meaning stands, and the same for its filter: 620 bytes where all of it is said each time.
+    const { text } = await ask('/openapi.json')
+    expect(text.length / columns.length).toBeLessThan(400)
+  })
+
   test('lists all that have an ambiguous name', async () => {
     await lived.world.db.query(
       `insert into game.guild_listing (guild_uuid, name, prefix, valid_from, hash) values ($1, 'Twin', $2, '2026-01-01Z', '\\x00')`,

@@ -20,15 +20,20 @@ import { webWorld } from '../support/web-world.ts'
 const root = join(import.meta.dirname, '../..')
 interface Operation {
   readonly tags: readonly string[]
-  readonly parameters: readonly { readonly name: string; readonly required: boolean }[]
+  readonly parameters: readonly { readonly name: string; readonly required?: boolean }[]
   readonly responses: { readonly 200: { readonly content: Record<string, { readonly schema: Schema }> } }
 }
 
 interface Schema {
-  readonly properties: {
-    readonly rows: { readonly items: { readonly properties: Record<string, { type?: string[] }> } }
-  }
+  readonly properties: { readonly rows: { readonly items: { readonly properties: Record<string, Value> } } }
 }
+
+interface Described {
+  readonly paths: Record<string, { get: Operation }>
+  readonly components: { readonly schemas: Record<string, Value> }
+}
+
+type Value = { readonly type?: readonly string[]; readonly $ref?: string }
 
 /** The type of a value in TypeScript. Counts stay below 2^53, and lists are lists of texts. */
 const typeOf = ({ type }: { readonly type?: readonly string[] }) =>
@@ -75,7 +80,8 @@ describe.each(kindsOfPart)('the client of the read API on the %s database', (kin
 
   test('has the questions, arguments and rows of openapi.json, and no others, but for the rows of tables', async () => {
     const { json } = await lived.served()
-    const paths: Record<string, { get: Operation }> = (await json('/openapi.json')).paths
+    const { paths, components }: Described = await json('/openapi.json')
+    const resolved = ({ $ref, ...value }: Value) => ($ref ? components.schemas[$ref.split('/').at(-1) ?? ''] : value)
     // The rows of tables are asked by their paths.
     const described = Object.entries(paths).filter(
       ([path, { get }]) => path.startsWith('/api/v1/') && !get.tags.includes(recorded.title),
@@ -87,7 +93,9 @@ describe.each(kindsOfPart)('the client of the read API on the %s database', (kin
       const given = operation?.parameters.filter((one) => !pagingNames.some((name) => name === one.name)) ?? []
       const needed = given.filter(({ required }) => required)
       const rows = operation?.responses[200].content['application/json']?.schema.properties.rows.items.properties ?? {}
-      const fields = Object.entries(rows).map(([column, schema]) => `readonly ${column}: ${typeOf(schema)}`)
+      const fields = Object.entries(rows).map(
+        ([column, schema]) => `readonly ${column}: ${typeOf(resolved(schema) ?? {})}`,
+      )
       const asks = `${needed.length > 0 ? 'Ask' : 'AskAny'}<of.${type}Arguments, of.${type}Row>`
       return `export const ${called}: [
   Same<Exclude<keyof of.${type}Arguments, 'limit' | 'order'>, ${namesOf(given)}>,

@@ -2,46 +2,59 @@ import { filterHelp, fittingOf } from '../../analytics/asking/filters.ts'
 import { byTopic } from '../../analytics/catalogue.ts'
 import type { Column, Parameter, Question } from '../../analytics/questions.ts'
 import { problems } from '../http/problems.ts'
-import { formats, limits } from './arguments.ts'
+import { formats, limits, type pagingNames } from './arguments.ts'
 import { feedPaths, feedTags } from './openapi-feeds.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 const problemType = 'application/problem+json'
 
-/** The description of the API (OpenAPI 3.1), made from the catalogue of the database. */
+/** The description of the API (OpenAPI 3.1), made from the catalogue of the database. What many paths have is described once, by references. */
 export function openApi(questions: readonly Question[], version: string): Json {
+  const columns = columnSchemas(questions)
   return {
     openapi: '3.1.0',
     info: {
       title: 'wynnsync',
       version,
       summary: 'The kept history of the Wynncraft web API.',
-      description: `Read-only. Every question and view of the schema analytics has a path. Names of guilds and players are resolved to uuids. Instants are ISO 8601 in UTC with milliseconds, and infinity; null is unknown. Each column is a filter, as PostgREST spells them: ${filterHelp}. Unknown values fulfil no filter but is.null. Not affiliated with the makers of the game or of its API.`,
+      description: `Read-only. Every question and view of the schema analytics has a path. Names of guilds and players are resolved to uuids. Instants are ISO 8601 in UTC with milliseconds, and infinity; null is unknown. Each column is a filter, as PostgREST spells them: ${filterHelp}. What a column means is said of the rows. Unknown values fulfil no filter but is.null. Not affiliated with the makers of the game or of its API.`,
     },
     security: [{}, { bearer: [] }, { apiKey: [] }],
     tags: [...byTopic(questions).map(({ title }) => title), ...feedTags].map((name) => ({ name })),
     paths: {
       ...Object.fromEntries(
         byTopic(questions).flatMap(({ title, members }) =>
-          members.map((one) => [`/api/v1/${one.name}`, { get: operationOf(one, title) }]),
+          members.map((one) => [`/api/v1/${one.name}`, { get: operationOf(one, title, columns.of) }]),
         ),
       ),
       ...feedPaths,
     },
     components: {
       securitySchemes: keySchemes,
-      schemas: { problem: problemSchema },
+      schemas: {
+        problem: problemSchema,
+        answer: answerSchema,
+        ...pagingSchemas,
+        ...filterSchemas(questions),
+        ...columns.schemas,
+      },
+      headers: {
+        etag: { schema: { type: 'string' } },
+        link: { schema: { type: 'string' }, description: 'The next page, rel="next"' },
+      },
       responses: {
         notModified: { description: 'The client has this answer already' },
         problem: {
           description: `A problem: ${Object.keys(problems).join(', ')}`,
-          content: { [problemType]: { schema: { $ref: '#/components/schemas/problem' } } },
+          content: { [problemType]: { schema: schemaAt('problem') } },
         },
       },
     },
   }
 }
+
+const schemaAt = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
 
 /** Both carry a key of `wynnsync web-key add`. */
 const keySchemes = {
@@ -68,23 +81,29 @@ const problemSchema = {
   },
 }
 
-function operationOf(question: Question, tag: string): Json {
+/** The schema of a column, or where it stands. */
+type SchemaOf = (column: Column) => Json
+
+function operationOf(question: Question, tag: string, columnSchema: SchemaOf): Json {
   const { name, comment, parameters, columns } = question
+  const summary = comment?.split(/(?<=\.) /)[0] ?? name
+  const properties = Object.fromEntries(columns.map((one) => [one.name, columnSchema(one)]))
   return {
     operationId: name,
     tags: [tag],
-    summary: comment?.split(/(?<=\.) /)[0] ?? name,
-    ...(comment && { description: comment }),
-    parameters: [...parameters.map(argumentOf), ...filtersOf(question).map(filterOf), ...shape(columns)],
+    summary,
+    ...(comment && comment !== summary && { description: comment }),
+    parameters: [
+      ...parameters.map(argumentOf),
+      ...filtersOf(question).map((one) => inQuery(one.name, filterName(one))),
+      ...Object.keys(pagingSchemas).map((one) => inQuery(one, one)),
+    ],
     responses: {
       200: {
         description: 'Rows',
-        headers: {
-          ETag: { schema: { type: 'string' } },
-          Link: { schema: { type: 'string' }, description: 'The next page, rel="next"' },
-        },
+        headers: { ETag: { $ref: '#/components/headers/etag' }, Link: { $ref: '#/components/headers/link' } },
         content: {
-          [formats.json]: { schema: documentSchema(columns) },
+          [formats.json]: { schema: { ...schemaAt('answer'), properties: { rows: { items: { properties } } } } },
           [formats.csv]: { schema: { type: 'string' } },
           [formats.ndjson]: { schema: { type: 'string' } },
         },
@@ -94,6 +113,8 @@ function operationOf(question: Question, tag: string): Json {
     },
   }
 }
+
+const inQuery = (name: string, schema: string): Json => ({ name, in: 'query', schema: schemaAt(schema) })
 
 const isPeriodEnd = ({ name }: Parameter) => /^(from|to)_time$/.test(name)
 
@@ -107,7 +128,7 @@ function argumentOf(parameter: Parameter): Json {
   return {
     name,
     in: 'query',
-    required: isRequired(parameter),
+    ...(isRequired(parameter) && { required: true }),
     description: `${meaningOf(name, type)}${isPeriod ? '; without from_time and to_time: the last seven days' : ''}`,
     schema: { type: type === 'integer' ? 'integer' : 'string' },
     ...argumentExamples(name, type),
@@ -130,10 +151,19 @@ const filterExamples: Readonly<Record<string, string>> = {
   'timestamp with time zone': 'gte.-7d',
 }
 
-function filterOf({ name, type, comment }: Column): Json {
-  const description = `Filter of ${type} (${fittingOf(type)}). ${comment ?? ''}${type === 'uuid' ? ' A uuid or name.' : ''}`
-  const example = filterExamples[type] ?? (/^(json|bytea)|\[\]$/.test(type) ? 'not.is.null' : 'gte.1')
-  return { name, in: 'query', required: false, description, schema: { type: 'string' }, example }
+const filterName = ({ type }: Column) =>
+  `filter_${type.replace('timestamp with time zone', 'instant').replace('[]', '_list').replace(/\W+/g, '_')}`
+
+/** What a filter takes, by the type of its column. */
+function filterSchemas(questions: readonly Question[]): Json {
+  return Object.fromEntries(
+    questions.flatMap(filtersOf).map((column) => {
+      const { type } = column
+      const description = `Filter of ${type} (${fittingOf(type)}).${type === 'uuid' ? ' A uuid or name.' : ''}`
+      const example = filterExamples[type] ?? (/^(json|bytea)|\[\]$/.test(type) ? 'not.is.null' : 'gte.1')
+      return [filterName(column), { type: 'string', description, examples: [example] }]
+    }),
+  )
 }
 
 export function meaningOf(name: string, type: string): string {
@@ -143,53 +173,58 @@ export function meaningOf(name: string, type: string): string {
 }
 
 /** How many rows and columns are answered, in which order and format. */
-function shape(columns: readonly Column[]): Json[] {
-  const limit = { type: 'integer', minimum: 1, maximum: limits.most, default: limits.usual }
-  const text = { type: 'string' }
-  const first = columns[0]?.name ?? ''
-  const parameter = (name: string, description: string, schema: Json, example?: string) => ({
-    ...{ name, in: 'query', required: false, description, schema },
-    ...(example !== undefined && { example }),
-  })
-  return [
-    parameter('limit', 'Rows of a page', limit),
-    parameter('cursor', 'Of the next page, from `next` or the Link header; with the same arguments', text),
-    parameter(
-      'order',
+const pagingSchemas = {
+  limit: { type: 'integer', minimum: 1, maximum: limits.most, default: limits.usual, description: 'Rows of a page' },
+  cursor: {
+    type: 'string',
+    description: 'Of the next page, from `next` or the Link header; with the same arguments',
+  },
+  order: {
+    type: 'string',
+    description:
       'Columns, each with .asc or .desc, .nullsfirst or .nullslast; asc or desc alone: all columns, from the first',
-      text,
-      `${first}.desc.nullslast`,
-    ),
-    parameter(
-      'select',
-      'Only these columns',
-      text,
-      columns
-        .map(({ name }) => name)
-        .slice(0, 2)
-        .join(','),
-    ),
-    parameter('format', 'Without it, as the header Accept says', { type: 'string', enum: Object.keys(formats) }),
-  ]
+    examples: ['desc'],
+  },
+  select: { type: 'string', description: 'Only these columns, such as territory,guild_name' },
+  format: { type: 'string', enum: Object.keys(formats), description: 'Without it, as the header Accept says' },
+} satisfies Readonly<Record<(typeof pagingNames)[number], Json>>
+
+/** What every document of rows has. */
+const answerSchema = {
+  type: 'object',
+  required: ['question', 'arguments', 'rows', 'next'],
+  properties: {
+    question: { type: 'string' },
+    arguments: {
+      type: 'object',
+      additionalProperties: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+      description: 'Arguments and filters as they were read; of several filters of a column all',
+    },
+    rows: { type: 'array', items: { type: 'object' } },
+    next: { type: ['string', 'null'], description: 'Path of the next page' },
+  },
 }
 
-function documentSchema(columns: readonly Column[]): Json {
-  const row = Object.fromEntries(columns.map((column) => [column.name, schemaOf(column)]))
-  const text = { type: 'string' }
-  return {
-    type: 'object',
-    required: ['question', 'arguments', 'rows', 'next'],
-    properties: {
-      question: { type: 'string' },
-      arguments: {
-        type: 'object',
-        additionalProperties: { anyOf: [text, { type: 'array', items: text }] },
-        description: 'Arguments and filters as they were read; of several filters of a column all',
-      },
-      rows: { type: 'array', items: { type: 'object', properties: row } },
-      next: { type: ['string', 'null'], description: 'Path of the next page' },
-    },
+/** The schemas of columns; one that several questions have, with one meaning, is a component of its name. */
+function columnSchemas(questions: readonly Question[]): { readonly schemas: Json; readonly of: SchemaOf } {
+  const keyOf = ({ name, type, comment }: Column) => JSON.stringify([name, type, comment])
+  const times = new Map<string, number>()
+  for (const key of questions.flatMap(({ columns }) => columns.map(keyOf))) times.set(key, (times.get(key) ?? 0) + 1)
+  const ids = new Map<string, string>()
+  const schemas: Record<string, Json> = {}
+  for (const column of questions.flatMap(({ columns }) => columns)) {
+    const key = keyOf(column)
+    if (times.get(key) === 1 || ids.has(key)) continue
+    const nth = [...ids.keys()].filter((one) => JSON.parse(one)[0] === column.name).length + 1
+    const id = `column_${column.name}${nth === 1 ? '' : `.${nth}`}`
+    ids.set(key, id)
+    schemas[id] = schemaOf(column)
   }
+  const of: SchemaOf = (column) => {
+    const id = ids.get(keyOf(column))
+    return id === undefined ? schemaOf(column) : schemaAt(id)
+  }
+  return { schemas, of }
 }
 
 const valueFormats: Readonly<Record<string, string>> = {
