@@ -158,7 +158,7 @@ comment on column sync.privacy_restriction.player_uuid is 'The player.';
 comment on column sync.privacy_restriction.field_group is 'The privacy rule, as profiles spell it: mainAccess, onlineStatus ...';
 comment on column sync.privacy_restriction.told_by is 'Resource and key whose responses set it: players/<uuid> or guilds/<uuid>. Only its later responses that say otherwise can end it; one that does not name the rule does not.';
 comment on column sync.privacy_restriction.since is 'observed_at of the first response that set it; of a refusal, when it was received.';
-comment on column sync.privacy_restriction.is_pending is 'Whether further responses must repeat it before what is kept is removed: until then one that says otherwise ends it, and nothing is lost. sync.claim has those that did.';
+comment on column sync.privacy_restriction.is_pending is 'Whether further responses must repeat it before what is kept is removed: one that says otherwise counts anew, two in a row end it, and nothing is lost. sync.claim has those that did.';
 comment on column sync.privacy_restriction.is_held is 'Whether the guard mass-restriction holds it: the responses that confirm it must be hours apart.';
 comment on column sync.privacy_restriction.is_refusal is 'Whether it only follows from refusals of the profile (403): then a profile that is shown says otherwise, whatever it says of rules.';
 comment on column sync.privacy_restriction.credential is 'Kind of credential of the response that set it: guest or token. NULL: not known, as of a row from before this column existed.';

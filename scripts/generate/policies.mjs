@@ -100,7 +100,7 @@ export const explained = {
   restricted: {
     says: 'a player hides something',
     follows: 'it is hidden at once, and removed with the response that confirms it',
-    ends: 'a response that names the rule as public, or two a week apart that lack it; `--accept` removes with the second',
+    ends: 'a response that does not say so: it counts anew, and is shown as below; `--accept` removes with the second',
   },
   'restricted in mass': {
     says: 'many people hide something at once',
@@ -113,7 +113,7 @@ export const explained = {
     ends: 'the same',
   },
   lifted: {
-    says: 'a player hides something no longer, which was confirmed',
+    says: 'a player hides something no longer',
     follows: 'it is shown, since the response that confirms it',
     ends: 'a response that restricts it; `--accept` believes the first',
   },

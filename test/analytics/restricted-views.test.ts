@@ -25,7 +25,7 @@ describe.each(kindsOfLongTests)('a NULL in a view has its reason beside it, on t
     expect(await player()).toEqual([[7, expect.anything(), true, []]])
     await syncGuild(world, memberIs({ restrictions: { main_access: true, online_status: true } }), '10:10')
     expect(await player()).toEqual([[null, null, null, ['mainAccess', 'onlineStatus']]])
-    await syncGuild(world, memberIs(openMember), '10:20')
+    for (const at of ['10:20', '10:25']) await syncGuild(world, memberIs(openMember), at)
     await syncPlayer(world, 1, profile(1, shown), '10:30')
     expect(await player()).toEqual([[7, expect.anything(), true, []]])
   })
@@ -157,7 +157,7 @@ describe.each(kindsOfLongTests)('a NULL in a view has its reason beside it, on t
     expect(await place()).toEqual([[1, null, null, 'redacted']])
     expect(await ranks()).toEqual([])
     // It was a mistake: nothing is lost.
-    await syncPlayer(world, 1, profile(1, shown), '10:30')
+    for (const at of ['10:30', '10:40']) await syncPlayer(world, 1, profile(1, shown), at)
     expect([await counter('wars'), await place(), await ranks()]).toMatchObject([
       [[4, 'exact']],
       [[1, playerId(1), 'Player1', null]],

@@ -89,7 +89,8 @@ describe('a restriction of a member', () => {
       await syncGuild(world, guildBody('a', { 2: { rank: 'owner' } }), at)
       expect(await rules()).toEqual([['onlineStatus', ofA]])
     }
-    await syncGuild(world, guildBody('a', { 2: { rank: 'owner' }, 1: openMember }), '11:00')
+    for (const at of ['11:00', '11:10'])
+      await syncGuild(world, guildBody('a', { 2: { rank: 'owner' }, 1: openMember }), at)
     expect(await rules()).toEqual([])
   })
 
@@ -99,7 +100,7 @@ describe('a restriction of a member', () => {
     for (const at of ['10:05', '10:15', '10:25']) await syncGuild(world, inB, at)
     expect(await rules()).toEqual([['onlineStatus', ofA]])
     for (const at of ['10:30', '10:40']) await syncGuild(world, guildBody('a', { 2: { rank: 'owner' } }), at)
-    await syncGuild(world, inB, '10:45')
+    for (const at of ['10:45', '10:55']) await syncGuild(world, inB, at)
     expect(await rules()).toEqual([])
   })
 })

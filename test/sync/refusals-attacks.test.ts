@@ -203,20 +203,22 @@ describe.each(kindsOfLongTests)('a restriction on the %s database', (kind) => {
   const view = () => rows('select playtime_hours, online, world, restricted from analytics.player')
   const masked = [[null, null, null, ['mainAccess', 'onlineStatus']]]
 
-  test('that one odd response shows hides at once, removes nothing, and ends with the next that names it', async () => {
+  test('that one odd response shows hides at once, removes nothing, and ends with the next two that name it', async () => {
     await syncPlayer(world, 1, profile(1, shown), '10:00')
     await syncPlayer(world, 1, profile(1, hidden), '10:10')
     expect(await view()).toEqual(masked)
     await syncPlayer(world, 1, profile(1, shown), '10:20')
+    expect(await view()).toEqual(masked)
+    await syncPlayer(world, 1, profile(1, shown), '10:30')
     expect(await view()).toEqual([[7, true, 'EU1', []]])
     expect(await rows('select from sync.claim')).toEqual([])
   })
 
-  test('that every other response lifts removes nothing, and hides whenever it is there', async () => {
+  test('that every other response lifts removes nothing, and hides all the time', async () => {
     await syncPlayer(world, 1, profile(1, shown), '10:00')
     for (let nth = 0; nth < 20; nth++) {
       await syncPlayer(world, 1, profile(1, nth % 2 === 0 ? hidden : shown), `${11 + Math.floor(nth / 2)}:${nth % 2}0`)
-      expect((await view())[0]?.[0]).toBe(nth % 2 === 0 ? null : 7)
+      expect(await view()).toEqual(masked)
     }
     expect(await rows(`select value from game.player_counter where counter = 'playtime'`)).toEqual([[7]])
     expect(await rows('select from sync.privacy_action')).toEqual([])
@@ -269,7 +271,7 @@ describe.each(kindsOfLongTests)('a restriction on the %s database', (kind) => {
         await syncPlayer(world, 1, profile(1, { ...shown, restrictions }), at)
         expect(await view()).toEqual(masked)
       }
-      await syncPlayer(world, 1, profile(1, shown), '02 13:00')
+      for (const at of ['02 13:00', '02 13:10']) await syncPlayer(world, 1, profile(1, shown), at)
       expect(await view()).toEqual([[7, true, 'EU1', []]])
     },
   )
@@ -309,7 +311,7 @@ describe.each(kindsOfLongTests)('a restriction on the %s database', (kind) => {
       await ask(at, (one) => ({ ...open(one), restrictions: undefined }))
       expect(await sums()).toEqual([[6, 0]])
     }
-    await ask('05 13:00', open)
+    for (const at of ['05 13:00', '05 13:10']) await ask(at, open)
     expect(await sums()).toEqual([[6, 6]])
     expect(await rows('select from sync.privacy_action')).toEqual([])
   })
@@ -322,6 +324,18 @@ describe.each(kindsOfLongTests)('a restriction on the %s database', (kind) => {
     await syncPlayer(world, 1, old, '11:00')
     expect((await view())[0]?.[0]).toBe(null)
     await syncPlayer(world, 1, old, '11:10')
+    expect((await view())[0]?.[0]).toBe(7)
+  })
+
+  test('that follows from refusals hides on while a profile is shown and refused by turns', async () => {
+    await syncPlayer(world, 1, profile(1, shown), '10:00')
+    for (const at of ['10:10', '10:20']) await syncPlayer(world, 1, null, at, 403)
+    for (let hour = 11; hour < 23; hour++) {
+      await syncPlayer(world, 1, profile(1, shown), `${hour}:00`)
+      expect([hour, (await view())[0]?.[0]]).toEqual([hour, null])
+      await syncPlayer(world, 1, null, `${hour}:30`, 403)
+    }
+    for (const at of ['23:00', '23:10']) await syncPlayer(world, 1, profile(1, shown), at)
     expect((await view())[0]?.[0]).toBe(7)
   })
 

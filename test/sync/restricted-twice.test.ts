@@ -80,7 +80,7 @@ describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
     expect(await rows('select playtime_hours, restricted from analytics.player')).toEqual([[null, ['mainAccess']]])
     expect(await whereStored(world.db, secrets.mainAccess)).toEqual(stored)
     expect(await actions()).toEqual([])
-    await syncPlayer(world, 1, fullProfile(), '23:10')
+    for (const at of ['23:10', '23:20']) await syncPlayer(world, 1, fullProfile(), at)
     expect([await pending(), await rows('select playtime_hours from analytics.player')]).toEqual([[], [[70001]]])
     await syncDated([hidden], '02 10:00', '10:00')
     for (const at of ['02 10:10', '02 10:20']) await syncPlayer(world, 1, hidden, at)
@@ -114,18 +114,37 @@ describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
     expect(await rows('select distinct is_pending from sync.privacy_restriction')).toEqual([[true]])
   })
 
-  test('that a response in between does not repeat are withdrawn, and nothing is lost', async () => {
-    await showEverything(world)
-    const kept = await whereStored(world.db, secrets.mainAccess)
-    await syncPlayer(world, 1, hidden, '10:00')
-    await syncPlayer(world, 1, fullProfile(), '10:10')
-    expect(await pending()).toEqual([])
-    await syncPlayer(world, 1, hidden, '10:20')
-    expect(await pending()).toEqual([['mainAccess', true, false, '10:20']])
-    expect(await whereStored(world.db, secrets.mainAccess)).toEqual(expect.arrayContaining(kept))
-    await syncPlayer(world, 1, fullProfile(), '10:30')
-    expect(await rows('select playtime_hours, first_join is null from analytics.player')).toEqual([[70001, false]])
-  })
+  test.each(['anonymize', 'delete'] as const)(
+    'that responses say by turns hide all the time and remove nothing, until two in a row show the player (%s)',
+    async (policy) => {
+      await showEverything(world)
+      const kept = await whereStored(world.db, secrets.mainAccess)
+      const sync = (body: object, at: string) => syncPlayer(world, 1, body, at, 404, policy)
+      const shown = () => rows('select playtime_hours, first_join is null from analytics.player')
+      for (const at of ['10:00', '10:20', '10:40']) {
+        await sync(hidden, at)
+        // The other cache, and a copy of the same cache window.
+        for (const later of [at.replace(/0$/, '8'), at.replace(/0$/, '8:30')]) {
+          await sync(fullProfile(), later)
+          expect([later, await pending(), await shown()]).toEqual([
+            later,
+            [['mainAccess', true, false, '10:00']],
+            [[null, true]],
+          ])
+        }
+      }
+      expect(await whereStored(world.db, secrets.mainAccess)).toEqual(expect.arrayContaining(kept))
+      await sync(fullProfile(), '10:50')
+      expect([await pending(), await actions(), await shown()]).toEqual([[], [], [[70001, false]]])
+      expect(await rows(`select kind from sync.claim where resource = 'players/restrictions'`)).toEqual([])
+      for (const at of ['11:00', '11:10']) await sync(hidden, at)
+      expect(await actions()).toEqual(policy === 'delete' ? [['everything', 'delete']] : [['mainAccess', 'anonymize']])
+      expect([await pending(), await whereStored(world.db, secrets.mainAccess)]).toEqual([
+        [['mainAccess', false, false, '11:00']],
+        [],
+      ])
+    },
+  )
 
   const many = 25
   const open = (number: number) => profile(number, { playtime: 100 + number, globalData: { wars: 5 } })
@@ -165,10 +184,11 @@ describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
     await syncMany(open, '09:00')
     const before = await count('game.player_counter')
     await syncMany(closed, '10:00')
-    expect(await syncMany(open, '10:10')).toMatchObject({ status: expect.not.stringMatching('rejected') })
+    for (const at of ['10:10', '10:20'])
+      expect(await syncMany(open, at)).toMatchObject({ status: expect.not.stringMatching('rejected') })
     expect([(await count('game.player_counter')) >= before, await pending()]).toEqual([true, []])
-    await syncMany(closed, '10:20')
-    await syncMany(closed, '10:30', true)
+    await syncMany(closed, '10:30')
+    await syncMany(closed, '10:40', true)
     expect(await count('game.player_counter')).toBe(0)
   })
 
@@ -224,7 +244,7 @@ describe.each(kindsOfLongTests)('restrictions of a guest on the %s database', (k
     ])
     expect(await world.rows(`select guard, action from sync.guard_action`)).toEqual([['credential', 'pending']])
     expect(world.log.some((line) => line.includes('came as a guest'))).toBe(true)
-    await syncPlayer(owner, 1, shown, '17:00')
+    for (const at of ['17:00', '17:10']) await syncPlayer(owner, 1, shown, at)
     expect([await restriction(), await counters()]).toEqual([[], before])
     await syncPlayer(guest, 1, closed, '18:00')
     await syncPlayer(owner, 1, closed, '18:10')

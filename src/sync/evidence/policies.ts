@@ -57,7 +57,7 @@ export type ClaimKind =
   | 'forbidden'
   /** A player hides something: it is hidden at once, and removed once confirmed. */
   | 'restricted'
-  /** A player hides something no longer, which was confirmed: until this is, too, it stays hidden. */
+  /** A player hides something no longer: until this is confirmed, it stays hidden. */
   | 'lifted'
   /** The same not said: the rule is missing where the response names rules. A format may have changed, so it stays hidden for longer. */
   | 'lifted by absence'

@@ -135,11 +135,17 @@ export async function hideUnloaded(
   if (!personal || input.isReplay || people.every(({ restricted }) => restricted.length === 0)) return nothingRestricted
   // Its own instant may be any.
   const source = { ...sourceOf(resource, input), at: new Date(input.receivedAt) }
-  const freshAmong = (known: readonly Restriction[]) => notYet(ownOf(known, source), people)
-  if (freshAmong(await restrictionsOf(sql, people, source)).length === 0) return nothingRestricted
+  const own = ownOf(await restrictionsOf(sql, people, source), source)
+  const said = new Set(people.flatMap((one) => one.restricted.map((group) => `${one.playerUuid} ${group}`)))
+  await keepRepeated(
+    sql,
+    own.filter(({ player, group }) => said.has(`${player} ${group}`)),
+    source,
+  )
+  if (notYet(own, people).length === 0) return nothingRestricted
   await lockPrivacy(sql)
   const standing = await restrictionsOf(sql, people, source)
-  return await addPending(sql, personal, freshAmong(standing), { standing, people }, source)
+  return await addPending(sql, personal, notYet(ownOf(standing, source), people), { standing, people }, source)
 }
 
 /** Applies a refused profile (403) as the restriction that it is. */
@@ -167,6 +173,16 @@ export async function isRestrictedBy(
   return refusalHides.length > 0 && (await areRestricted(sql, source, refusalHides))
 }
 
+/** A refused profile contradicts those that showed it: what it hides stays hidden until two in a row do. */
+export async function contradictLifted(
+  sql: Sql,
+  { refusalHides }: Personal,
+  { resource, key }: Pick<RuleSource, 'resource' | 'key'>,
+): Promise<void> {
+  const claims = refusalHides.map((group) => claimAbout({ player: key, group, setBy: nameOf({ resource, key }) }))
+  await forgetClaims(sql, claimsOf(resource), liftingClaims, claims)
+}
+
 /** No other transaction loads a response about people until this one ends. */
 export async function lockPrivacy(sql: Sql): Promise<void> {
   await lockForTransaction(sql, privacyLock, 'exclusive')
@@ -174,8 +190,8 @@ export async function lockPrivacy(sql: Sql): Promise<void> {
 
 /**
  * Ends the restrictions of the people it mentions that the response says to be none: its own, and those of another key of its
- * resource that is not about the person any more. One that was confirmed ends when a response of another cache window says the
- * same, and one that is merely missing among the rules when a response a week later lacks it, too. People that a response does
+ * resource that is not about the person any more. One ends when a response of another cache window says the same, with none between
+ * that restricts it, and one that is merely missing among the rules when a response a week later lacks it, too. People that a response does
  * not mention, or of whom it does not say which rules hide something, keep theirs.
  */
 async function endRestrictions(
@@ -198,24 +214,20 @@ async function endRestrictions(
   const others = lifted.filter(
     (one) => one.setBy.startsWith(`${source.resource}/`) && !isOwn(one) && one.since < source.at,
   )
-  const repeated = standing.filter((one) => isOwn(one) && isRestricted(one) && !one.isPending)
+  const repeated = standing.filter((one) => isOwn(one) && isRestricted(one))
   await keepRepeated(sql, repeated, source)
   const open = [...lifted.filter(isOwn), ...(await ofFormerKeys(sql, personal, others, source))]
-  const named = open.filter(isOpen)
+  const [named, missing] = [open.filter(isOpen), open.filter((one) => !isOpen(one))]
+  // What responses say by turns is removed never.
+  await forgetClaims(
+    sql,
+    claimsOf(source.resource),
+    'restricted',
+    open.filter(({ isPending }) => isPending).map(claimAbout),
+  )
   const ended = [
-    ...named.filter(({ isPending }) => isPending),
-    ...(await confirmLifted(
-      sql,
-      named.filter(({ isPending }) => !isPending),
-      'lifted',
-      source,
-    )),
-    ...(await confirmLifted(
-      sql,
-      open.filter((one) => !isOpen(one)),
-      'lifted by absence',
-      source,
-    )),
+    ...(await confirmLifted(sql, named, 'lifted', source)),
+    ...(await confirmLifted(sql, missing, 'lifted by absence', source)),
   ]
   if (ended.length === 0) return []
   await sql.query(
@@ -225,7 +237,7 @@ async function endRestrictions(
         and restriction.told_by = ended.told_by`,
     [ended.map((one) => one.player), ended.map((one) => one.group), ended.map((one) => one.setBy)],
   )
-  await forgetClaims(sql, claimsOf(source.resource), ['restricted', ...liftingClaims], ended.map(claimAbout))
+  await forgetClaims(sql, claimsOf(source.resource), liftingClaims, ended.map(claimAbout))
   await reopen(sql, personal, ended)
   return ended
 }
@@ -233,7 +245,7 @@ async function endRestrictions(
 /** Separate, so that responses that lack a rule do not count for one that says it is none. */
 const liftingClaims = ['lifted', 'lifted by absence'] as const
 
-/** Those of confirmed restrictions that enough responses say to be none any more. */
+/** Those of the restrictions that enough responses say to be none any more. */
 async function confirmLifted(
   sql: Sql,
   open: readonly Restriction[],
@@ -247,7 +259,7 @@ async function confirmLifted(
   return amongClaims(open, confirmed)
 }
 
-/** A response that repeats confirmed restrictions contradicts those that said them to be none; where one was a refusal, it names the rule. */
+/** A response that repeats restrictions contradicts those that said them to be none; where one was a refusal, it names the rule. */
 async function keepRepeated(sql: Sql, repeated: readonly Restriction[], source: RestrictingResponse): Promise<void> {
   await forgetClaims(sql, claimsOf(source.resource), liftingClaims, repeated.map(claimAbout))
   const named = repeated.filter(({ isRefusal }) => isRefusal)

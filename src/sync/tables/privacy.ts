@@ -15,7 +15,7 @@ export const privacyRestriction = syncTable(
     ).notNull(),
     since: instant('observed_at of the first response that set it; of a refusal, when it was received.').notNull(),
     isPending: boolean(
-      'Whether further responses must repeat it before what is kept is removed: until then one that says otherwise ends it, and nothing is lost. sync.claim has those that did.',
+      'Whether further responses must repeat it before what is kept is removed: one that says otherwise counts anew, two in a row end it, and nothing is lost. sync.claim has those that did.',
     )
       .notNull()
       .default(false),

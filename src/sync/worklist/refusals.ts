@@ -3,7 +3,7 @@ import { typed } from '../../db/typed.ts'
 import type { Worklist } from '../declare/resource.ts'
 import { corroborate, forgetContradicted, type Witness } from '../evidence/claims.ts'
 import { type ClaimKind, copySecondsOf } from '../evidence/policies.ts'
-import { isRestrictedBy } from '../privacy/privacy.ts'
+import { contradictLifted, isRestrictedBy } from '../privacy/privacy.ts'
 import { isKey } from '../respond/checked-keys.ts'
 import { historySql } from '../sql/history-sql.ts'
 import { workItem } from '../tables/ledger.ts'
@@ -63,12 +63,14 @@ export async function noteRefusal(
     hasClaims: true,
   }
   await forgetContradicted(sql, witness, claimOf[kind === 'gone' ? 'hidden' : 'gone'], [], key)
+  // What a guest is refused, the player may still show to the token.
+  const isLesser = kind === 'hidden' && item?.credential === 'token' && credential === 'guest'
+  if (kind === 'hidden' && resource.personal && !isLesser)
+    await contradictLifted(sql, resource.personal, { resource: name, key })
   if (await isConcluded(sql, resource, refusal, item)) return { state: 'concluded', wasShown }
   const hidesSomething = (resource.personal?.refusalHides.length ?? 0) > 0
   if (kind === 'hidden' && !hidesSomething) return { state: 'pending', wasShown }
-  if (!item) return { state: 'pending', wasShown }
-  // What a guest is refused, the player may still show to the token.
-  if (kind === 'hidden' && item.credential === 'token' && credential === 'guest') return { state: 'pending', wasShown }
+  if (!item || isLesser) return { state: 'pending', wasShown }
   // What one kind of credential is refused says nothing of the other.
   const claim = { subject: key, value: kind === 'hidden' ? credential : '' }
   const { confirmed } = await corroborate(sql, witness, claimOf[kind], [claim])
