@@ -14,9 +14,11 @@ import { systemClock } from '../dist/base/clock.js'
 import { jsonSchemas } from '../dist/cli/output/json-schemas.js'
 import { openEmbedded } from '../dist/db/embedded/embedded.js'
 import { clientModule } from '../dist/web/api/client-module.js'
+import { openApi } from '../dist/web/api/openapi.js'
 import { commentsBySchema } from './generate/comments.mjs'
 import { withSettings, withTables } from './generate/docs.mjs'
 import { identitiesOf } from './generate/identities.mjs'
+import { pythonModule } from './generate/python-client.mjs'
 import { recordedViews } from './generate/recorded.mjs'
 
 chdir(join(import.meta.dirname, '..'))
@@ -57,6 +59,7 @@ try {
   await generated('src/analytics/dictionary.md', markdownOf(pageOf(dictionary)))
   await generated('src/analytics/views.ts', viewsModule(dictionary.questions))
   await generated('src/api/read/questions.ts', clientModule(dictionary.questions))
+  await generated('clients/python/wynnsync_client/questions.py', pythonModule(openApi(dictionary.questions, '')))
   await db.close()
 } finally {
   await rm(folder, { recursive: true, force: true })
