@@ -26,9 +26,10 @@ comment on sequence sync.raw_answer_number is 'Numbers the archived responses in
 
 comment on table sync.raw_body is 'Archived response bodies, each distinct one once, for the days that WYNNSYNC_RAW_DAYS sets; `replay` rebuilds the tables from them.';
 comment on column sync.raw_body.hash is 'SHA-256 of the text as the API sent it, without transport compression.';
-comment on column sync.raw_body.body is 'The text, compressed with brotli.';
+comment on column sync.raw_body.body is 'The text, compressed with brotli; where base is not NULL, what differs from the text of base.';
 comment on column sync.raw_body.bytes is 'Length of the text in bytes, before compression.';
 comment on column sync.raw_body.first_at is 'When it was received first, by the clock of the requesting machine.';
+comment on column sync.raw_body.base is 'The body that this one differs little from, which has no base itself. NULL: all of the text is here.';
 
 comment on table sync.claim is 'What responses say that must not be believed from one response, such as that a key is gone: pending until enough responses of different cache windows agree. A response that contradicts it removes it.';
 comment on column sync.claim.resource is 'The resource, or the resource and one of its histories or `restrictions`, separated by a slash.';

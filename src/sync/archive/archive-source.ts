@@ -12,7 +12,7 @@ import { parseJsonBytes } from '../../base/text/decode.ts'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import { rawAnswer } from '../tables/archive.ts'
-import { decompressed } from './bodies.ts'
+import { STORED_BODY, type StoredBody, textOfBody } from './bodies.ts'
 
 /** An archived response with all exchanges that it took. */
 export interface ArchivedResponse {
@@ -31,12 +31,11 @@ export interface ArchivedResponse {
   readonly exchanges: readonly ArchivedExchange[]
 }
 
-interface ArchivedExchange {
+interface ArchivedExchange extends StoredBody {
   readonly request: string
   readonly httpStatus: number
   readonly headers: Readonly<Record<string, string>>
   readonly receivedAt: Date
-  readonly body: Uint8Array
 }
 
 /** A request that was not sent when the response was archived. */
@@ -64,15 +63,15 @@ export async function nextArchived(
         where resource = any($1::text[]) and answer_id > $2 and position = 0 and status <> 'retracted' order by answer_id limit $3)
      select answer_id as "answerId", resource, key, run_id as "runId", taken_at as "takenAt", observed_at as "observedAt", status, accepted,
             (select run.complete from sync.run where run.run_id = raw_answer.run_id) as complete,
-            request, http_status as "httpStatus", headers, received_at as "receivedAt", body
-       from next join sync.raw_answer using (answer_id) join sync.raw_body using (hash)
+            request, http_status as "httpStatus", headers, received_at as "receivedAt", ${STORED_BODY.columns}
+       from next join sync.raw_answer using (answer_id) join sync.raw_body using (hash) ${STORED_BODY.join}
       order by answer_id, position`,
     [resources, after, limit],
   )
   const responses = new Map<number, ArchivedResponse & { exchanges: ArchivedExchange[] }>()
-  for (const { request, httpStatus, headers, receivedAt, body, ...response } of rows) {
+  for (const { request, httpStatus, headers, receivedAt, body, baseBody, ...response } of rows) {
     const archived = responses.get(response.answerId) ?? { ...response, exchanges: [] }
-    archived.exchanges.push({ request, httpStatus, headers, receivedAt, body })
+    archived.exchanges.push({ request, httpStatus, headers, receivedAt, body, baseBody })
     responses.set(response.answerId, archived)
   }
   return [...responses.values()]
@@ -106,8 +105,8 @@ export function clientOf({ exchanges }: ArchivedResponse): Api {
   })
 }
 
-async function outcomeOf({ httpStatus, headers, receivedAt, body }: ArchivedExchange): Promise<Outcome> {
-  const text = await decompressed(body)
+async function outcomeOf({ httpStatus, headers, receivedAt, ...stored }: ArchivedExchange): Promise<Outcome> {
+  const text = await textOfBody(stored)
   if (!isUtf8(text)) throw new RecordError('the archived body holds bytes that are not UTF-8')
   return {
     status: httpStatus,

@@ -1,8 +1,8 @@
 import { Forbidden, NotFound } from '../../api/errors.ts'
-import { textOf } from '../../api/http/http-exchange.ts'
+import { type HttpExchange, lineOf, textOf } from '../../api/http/http-exchange.ts'
 import { BrokenRecording, type RecordedResponses } from '../../api/recordings/recorded.ts'
 import { FatalError, messageOf, RecordError, RetryableError } from '../../base/errors.ts'
-import { compressAhead } from '../archive/bodies.ts'
+import { VersionsAhead } from '../archive/bodies.ts'
 import { type Extraction, type ExtractOptions, isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import { PreparedBefore } from '../normalize/prepared-before.ts'
 import type { Engine } from '../run/engine.ts'
@@ -66,8 +66,11 @@ export async function loadRecorded(
   for (const message of broken) loading.log.error({}, message)
   await listAll(loading, responses)
   const before = new PreparedBefore()
+  const ahead = new VersionsAhead()
   let done = 0
-  for (const { response, opened } of readAhead(responses, (one) => open(one, recorded, { ...loading, before }))) {
+  for (const { response, opened } of readAhead(responses, (one) =>
+    open(one, recorded, { ...loading, before, ahead }),
+  )) {
     signal?.throwIfAborted()
     const { name } = response.resource
     try {
@@ -114,7 +117,7 @@ function* readAhead<T>(responses: readonly RecordedResponse[], openOne: (respons
 async function open(
   response: RecordedResponse,
   recorded: RecordedResponses,
-  loading: Loading,
+  { ahead, ...loading }: Loading & { readonly ahead: VersionsAhead },
 ): Promise<readonly [Resource | Worklist, Engine]> {
   const { resource, at, key = '', form } = response
   // The ledger, too, is written as of that time.
@@ -124,11 +127,11 @@ async function open(
     const api = recorded.apiAsOf(at, form?.standIns)
     // The archive of a key does not say that a response is only a part, and a replay would conclude from it.
     const ofKey = form?.isPart ? { ...engine, api, raw: false } : { ...engine, api }
-    await check(resource, ofKey, key)
+    await check(resource, ofKey, { key })
     return [form?.isPart ? onlyPartOf(resource) : resource, ofKey]
   }
   const opened = await madeWhole(resource, engine, { recorded, response })
-  await check(...opened)
+  await check(...opened, { ahead })
   return opened
 }
 
@@ -213,10 +216,15 @@ function onlyPartOf(resource: Worklist): Worklist {
 }
 
 /** Extracts a recorded response before it is loaded: an error here is the recording's. A refusal is a response too. */
-async function check(resource: Resource | Worklist, { api, clock, raw }: Engine, key?: string): Promise<void> {
-  // A long one takes as long to compress as to load.
-  const isArchivedAlone = raw === true && key === undefined
-  const checked = isArchivedAlone ? api.withRecorder((exchange) => compressAhead(textOf(exchange))) : api
+async function check(
+  resource: Resource | Worklist,
+  { api, clock, raw }: Engine,
+  { key, ahead }: { readonly key?: string; readonly ahead?: VersionsAhead },
+): Promise<void> {
+  // A long one takes as long to compress as to load. Of what is erased from a body of people nothing stays in another one.
+  const compress = (exchange: HttpExchange) =>
+    ahead?.compress(textOf(exchange), resource.personal ? undefined : lineOf(exchange))
+  const checked = raw === true && ahead ? api.withRecorder(compress) : api
   try {
     await extractWith(resource, checked, key)
   } catch (error) {

@@ -25,10 +25,14 @@ export const rawBody = syncTable(
   'Archived response bodies, each distinct one once, for the days that WYNNSYNC_RAW_DAYS sets; `replay` rebuilds the tables from them.',
   {
     hash: bytes('SHA-256 of the text as the API sent it, without transport compression.').primaryKey(),
-    body: bytes('The text, compressed with brotli.').notNull(),
+    body: bytes(
+      'The text, compressed with brotli; where base is not NULL, what differs from the text of base.',
+    ).notNull(),
     bytes: integer('Length of the text in bytes, before compression.').notNull(),
     firstAt: instant('When it was received first, by the clock of the requesting machine.').notNull(),
+    base: bytes('The body that this one differs little from, which has no base itself. NULL: all of the text is here.'),
   },
+  (self) => [index('raw_body_base').on(self.base).where(sql`base is not null`)],
 )
 
 export const rawAnswer = syncTable(
@@ -66,7 +70,7 @@ export const rawAnswer = syncTable(
 )
 
 export const rawNaming = [
-  namesPeople(rawBody, { body: 'own' }, { 'of a body': ['hash'] }),
+  namesPeople(rawBody, { body: 'own' }, { 'of a body': ['hash', 'base'] }),
   namesPeople(
     rawAnswer,
     { key: 'row', request: 'key' },

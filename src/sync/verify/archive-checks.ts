@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import { decompressed } from '../archive/bodies.ts'
+import { STORED_BODY, type StoredBody, textOfBody } from '../archive/bodies.ts'
 import { sha256 } from '../normalize/hash.ts'
 import { type Check, collectWrong } from './check.ts'
 
@@ -9,9 +9,10 @@ const BATCH = 50
 export const archiveUnused = {
   name: 'archive unused',
   table: 'sync.raw_body',
-  meaning: 'bodies that no archived response has, which no retention and no purge would find',
+  meaning: 'bodies that no archived response has and no other body needs, which no retention and no purge would find',
   find: `select encode(hash, 'hex') as hash, first_at from sync.raw_body
-          where not exists (select from sync.raw_answer where raw_answer.hash = raw_body.hash)`,
+          where not exists (select from sync.raw_answer where raw_answer.hash = raw_body.hash)
+            and not exists (select from sync.raw_body other where other.base = raw_body.hash)`,
 } as const satisfies Check
 
 /** What must hold of the archived responses. */
@@ -19,14 +20,14 @@ export const archiveChecks: readonly Check[] = [
   {
     name: 'archive body',
     table: 'sync.raw_body',
-    meaning: 'bodies that cannot be decompressed, or are not what their hash says',
+    meaning: 'bodies that cannot be decompressed, whose base is missing, or that are not what their hash says',
     find: async (sql, signal) => {
       const wrong = collectWrong()
       for await (const rows of bodiesOf(sql)) {
         signal?.throwIfAborted()
         await Promise.all(
-          rows.map(async ({ hash, body, bytes }) => {
-            const problem = await problemOf(hash, body, bytes)
+          rows.map(async ({ hash, ...stored }) => {
+            const problem = await problemOf(hash, stored)
             if (problem !== undefined) wrong.add({ hash: Buffer.from(hash).toString('hex'), problem })
           }),
         )
@@ -44,17 +45,18 @@ export const archiveChecks: readonly Check[] = [
   archiveUnused,
 ]
 
-interface Body {
+interface Body extends StoredBody {
   readonly hash: Uint8Array
-  readonly body: Uint8Array
   readonly bytes: number
+  readonly base: Uint8Array | null
 }
 
 async function* bodiesOf(sql: Sql): AsyncGenerator<Body[]> {
   let last: Uint8Array = Buffer.alloc(0)
   for (;;) {
     const rows = await sql.query<Body>(
-      `select hash, body, bytes from sync.raw_body where hash > $1 order by hash limit ${BATCH}`,
+      `select raw_body.hash, raw_body.bytes, raw_body.base, ${STORED_BODY.columns}
+         from sync.raw_body ${STORED_BODY.join} where raw_body.hash > $1 order by raw_body.hash limit ${BATCH}`,
       [last],
     )
     if (rows.length === 0) return
@@ -63,8 +65,13 @@ async function* bodiesOf(sql: Sql): AsyncGenerator<Body[]> {
   }
 }
 
-async function problemOf(hash: Uint8Array, body: Uint8Array, bytes: number): Promise<string | undefined> {
-  const text = await decompressed(body).catch(() => undefined)
+async function problemOf(
+  hash: Uint8Array,
+  { base, bytes, ...stored }: Omit<Body, 'hash'>,
+): Promise<string | undefined> {
+  if (base !== null && stored.baseBody === null)
+    return `differs from ${Buffer.from(base).toString('hex')}, which is not there`
+  const text = await textOfBody(stored).catch(() => undefined)
   if (text === undefined) return 'cannot be decompressed'
   if (text.length !== bytes) return `has ${text.length} bytes instead of ${bytes}`
   return sha256(text).equals(hash) ? undefined : 'has another SHA-256'
