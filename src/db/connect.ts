@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
-import { UsageError } from '../base/errors.ts'
+import { codeOf, UsageError } from '../base/errors.ts'
 import type { Database } from './database.ts'
 import type { SharedOptions } from './embedded/shared-folder.ts'
 
@@ -48,11 +48,18 @@ export async function connect(options: ConnectOptions): Promise<Database> {
   }
   if (!creates && (await isAbsent(dataDir))) throw new NothingThere(dataDir)
   if (lowMemory) enableLowMemoryMode()
-  const { openShared } = await import('./embedded/shared-folder.ts')
+  const { openShared } = await import('./embedded/shared-folder.ts').catch(withoutEngine)
   // What ends soon, or is thrown away, is not reached by others.
   const random = isBrief || embedded.durable === false ? undefined : embedded.random
   const open = () => openShared(dataDir, { ...embedded, random })
   return await (lowMemory || isBrief ? open() : withOptimizingCompiler(open))
+}
+
+function withoutEngine(error: unknown): never {
+  if (!/MODULE_NOT_FOUND$/.test(String(codeOf(error)))) throw error
+  throw new UsageError(
+    'the embedded database is not installed: run npm install @electric-sql/pglite, or name a PostgreSQL server in DATABASE_URL',
+  )
 }
 
 /** What a command finds that reads or changes a history where there is none. */

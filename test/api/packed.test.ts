@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { publint } from 'publint'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { buildProgram } from '../support/cli.ts'
@@ -19,16 +19,20 @@ const npm = (args: readonly string[], cwd: string) => run('npm', args, { cwd, ma
 const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts']
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 
+/** What `wynnsync/api` needs, with itself. */
+const LIGHT = ['dequal', 'eventemitter3', 'p-queue', 'p-timeout', 'undici', 'wynnsync', 'zod']
+
 let folder: string
+let packed: string
 let sandbox: Sandbox
 
 beforeAll(async () => {
   await buildProgram()
   folder = await mkdtemp(join(tmpdir(), 'wynnsync-packed-'))
   const { stdout } = await npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root)
-  const [packed]: { readonly filename: string }[] = JSON.parse(stdout)
+  packed = join(folder, JSON.parse(stdout)[0].filename)
   await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
-  await npm(['install', ...quiet, `./${packed?.filename}`], folder)
+  await npm(['install', ...quiet, packed], folder)
   sandbox = await startSandbox({ clock: systemClock })
 })
 
@@ -71,6 +75,29 @@ describe('the package, installed in an empty folder,', () => {
     expect(runs).toEqual([expect.objectContaining({ resource: 'territories', status: 'ok' })])
     await wynnsync('report', '--out', 'report.html')
     expect(readFileSync(join(folder, 'report.html'), 'utf8')).toContain('<svg')
+  })
+
+  test('is light for a bot: without optional packages the client works, and commands on a server; others say what is missing', async () => {
+    const light = await mkdtemp(join(tmpdir(), 'wynnsync-light-'))
+    onTestFinished(() => rm(light, { recursive: true, force: true }))
+    await writeFile(join(light, 'package.json'), '{ "private": true, "type": "module" }')
+    await npm(['install', ...quiet, '--omit=optional', packed], light)
+    const installed = await readdir(join(light, 'node_modules'))
+    expect(installed.filter((name) => !name.startsWith('.')).sort()).toEqual(LIGHT)
+    await writeFile(join(light, 'program.js'), program)
+    const { stdout } = await run(process.execPath, ['program.js', sandbox.url], { cwd: light })
+    expect(stdout).toMatch(/^owner \S+/m)
+    const sync = (env: Record<string, string>) =>
+      run('npx', ['wynnsync', 'sync', 'territories', '--json', '--quiet'], {
+        cwd: light,
+        env: { ...process.env, WYNNSYNC_BASE_URL: sandbox.url, WYNNSYNC_DATA_DIR: join(light, 'data'), ...env },
+      })
+    const onServer = await sync({ DATABASE_URL: await testDatabaseUrl() })
+    expect(JSON.parse(onServer.stdout).runs).toEqual([expect.objectContaining({ status: 'ok' })])
+    await expect(sync({})).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('the embedded database is not installed: run npm install @electric-sql/pglite'),
+    })
   })
 
   test('queries the views with drizzle as the documentation shows', async () => {
