@@ -39,6 +39,11 @@ interface QuestionLimits {
    * SQLSTATE 57014 when its time is over. On a server the caller sets statement_timeout.
    */
   readonly limitMs?: number
+  /**
+   * On the embedded database: it begins only when the session was free for a second, and gives way to every other user of it, to begin anew
+   * afterwards. It fails when this is aborted, and at once where another process has the database.
+   */
+  readonly whileIdle?: AbortSignal
 }
 
 const first = new AsyncLocalStorage<true>()

@@ -4,8 +4,8 @@ import type { Database, Sql, SqlValue } from '../db/database.ts'
 import { READER } from '../db/reader.ts'
 import { onSessions } from './read-sessions.ts'
 
-/** So many statements of one page run at once; a session begins with the first that needs it. */
-const SESSIONS = { server: 2, embedded: 1 }
+/** So many statements of one page run at once on a server; a session begins with the first that needs it. */
+const SESSIONS = 2
 
 /** What statements answered, by the statement and its values. */
 export type Answers = Map<string, readonly unknown[]>
@@ -19,6 +19,8 @@ export interface Reader {
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   /** The same with the rights of the reader role, where the user of the database has it: schema `analytics` alone. */
   ask<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  /** Runs work on the embedded database while it is free, as often as it takes. @throws when the signal is aborted */
+  whileIdle<T>(signal: AbortSignal, work: (sql: Sql) => Promise<T>): Promise<T>
   /** Runs all that one request reads: on the embedded database, which has one session, all of it together may take `timeoutMs`. */
   request<T>(work: () => Promise<T>): Promise<T>
 }
@@ -41,10 +43,25 @@ export async function openReader(db: Database, timeoutMs: number, kept?: Answers
       { limitMs: (endsAt.getStore() ?? performance.now() + timeoutMs) - performance.now() },
     )
   const hasRole = await inside(asReader, async () => true).catch(() => false)
-  const read = <T>(work: (sql: Sql) => Promise<T>) =>
-    onSessions((serve) => inside(readOnly, serve), SESSIONS[db.kind], work)
   return {
-    read: (work) => read((sql) => work(once(sql, kept ?? new Map()))),
+    read: (work) => {
+      const answers: Answers = kept ?? new Map()
+      // Where a sync goes before, all of it begins anew, but for what was answered.
+      if (db.kind === 'embedded') return inside(readOnly, (sql) => work(once(sql, answers)))
+      return onSessions(
+        (serve) => inside(readOnly, serve),
+        SESSIONS,
+        (sql) => work(once(sql, answers)),
+      )
+    },
+    whileIdle: async (signal, work) => {
+      const answers: Answers = new Map()
+      const begun = async (sql: Sql) => {
+        await sql.query(readOnly)
+        return await work(once(sql, answers))
+      }
+      return await db.transaction(begun, { whileIdle: signal })
+    },
     ask: (work) => inside(hasRole ? asReader : readOnly, work),
     request: (work) => endsAt.run(performance.now() + timeoutMs, work),
   }

@@ -19,7 +19,7 @@ import { Problem, problemOf, problemPage, problemResponse, problems } from './ht
 import { createRateLimit, rateLimitHeaders } from './http/rate-limit.ts'
 import { knownPatches } from './known-patches.ts'
 import { addMcp, MCP_PATH, type RespondMcp } from './mcp/mcp-routes.ts'
-import { addLiveMap, addPages, addPictures, type Site } from './pages/routes.ts'
+import { addLiveMap, addPages, addPictures, makeFirstPages, type Site } from './pages/routes.ts'
 import { addSiteFiles } from './pages/site-files.ts'
 import { openPictures } from './pictures/pictures.ts'
 import { type Answers, openReader } from './reading.ts'
@@ -36,6 +36,8 @@ export interface WebOptions extends Address {
   /** Whether the same thread syncs, which goes before answering. */
   readonly isBesideSync?: boolean
   readonly version: string
+  /** Whether the pages that readers begin with are made once, while nothing else is asked. */
+  readonly makesFirstPages?: boolean
   /** What pages call the program: version and commit. */
   readonly release?: string
   /** The origin whose pages may read data, `*` for all. */
@@ -65,8 +67,17 @@ const headers = {
  */
 export async function serveWeb(context: WebContext, options: WebOptions): Promise<HttpServer> {
   const { host, port, flag } = options
-  const app = await createSite(context, options)
-  return await listen(app.fetch, { host, port, flag })
+  const { app, site } = await createSite(context, options)
+  const server = await listen(app.fetch, { host, port, flag })
+  if (!options.makesFirstPages || context.db.kind === 'server') return server
+  const ending = new AbortController()
+  // What fails here fails again, and is said, when it is asked for.
+  const made = makeFirstPages(site, ending.signal).catch(() => undefined)
+  const close = async () => {
+    ending.abort()
+    await Promise.all([server.close(), made])
+  }
+  return { ...server, close }
 }
 
 /** How long a statement of an export may take, ms. */
@@ -81,7 +92,7 @@ export async function exportWeb(
   const site = { host, port: 0, flag: '--port', requestsPerMinute: 0, people, version, timeoutMs: EXPORT_TIMEOUT }
   const { ahead, expect } = readingAhead()
   const exported = { ...context, clock: { ...clock, now: () => now }, ahead }
-  const app = await createSite(exported, site, new Map())
+  const { app } = await createSite(exported, site, new Map())
   const request = async (path: string, waiting: readonly string[]) => {
     expect(waiting)
     return await app.request(`http://${host}${path}`, { headers: { host } })
@@ -93,7 +104,7 @@ async function createSite(
   { db, finders, clock, log, ahead }: WebContext & Pick<Site, 'ahead'>,
   options: WebOptions,
   kept?: Answers,
-): Promise<Hono> {
+): Promise<{ readonly app: Hono; readonly site: Site }> {
   const { host, hostNames = [], people, version, release = version } = options
   const reader = await openReader(db, options.timeoutMs, kept)
   const served = servedQuestions(reader, clock, people)
@@ -143,7 +154,7 @@ async function createSite(
   addApi(app, { ...api, build })
   if (options.mcp) addMcp(app, api, { build, respond: options.mcp, cors: options.cors, count })
   const made = { pictures: openPictures(), patchesOf: knownPatches() }
-  const site = { ...made, ...api, build, people, version: release, count, ahead }
+  const site: Site = { ...made, ...api, build, people, version: release, count, ahead }
   addPages(app, site)
   addPictures(app, site)
   addLiveMap(app, site)
@@ -151,7 +162,7 @@ async function createSite(
   addSiteFiles(app)
   addChanges(app, site)
   addErrors(app, { log, methodsOf })
-  return app
+  return { app, site }
 }
 
 interface Failing {

@@ -132,3 +132,38 @@ test('what is urgent comes before other work that waits longer, with all its pie
   await Promise.all(all)
   expect(order).toEqual(['poll 1', 'poll 2', 'poll 3', 'keys 1', 'other keys 1', 'keys 2'])
 })
+
+test('an idle question begins after a second in which the session was free, ends for every other, and begins anew', async () => {
+  const turns = takeTurns(() => {})
+  const began = performance.now()
+  const ending = new AbortController()
+  const idle = { endsAt: Number.POSITIVE_INFINITY, isIdle: true, signal: ending.signal }
+  const times: number[] = []
+  const doing = (async () => {
+    for (;;) {
+      const turn = await turns.begin(idle)
+      times.push(performance.now() - began)
+      while (turn.stopped() === undefined) await sleep(5)
+      turn.end()
+    }
+  })()
+  doing.catch(() => undefined)
+  // Each comes before the second is over.
+  for (let nth = 0; nth < 4; nth++) {
+    await sleep(400)
+    await hold(await turns.begin(nth % 2 === 0 ? {} : { endsAt: inSeconds(10) }), 5)
+  }
+  expect(times).toEqual([])
+  await sleep(1500)
+  expect(times).toHaveLength(1)
+  for (const options of [{}, { endsAt: inSeconds(10) }, { isUrgent: true }]) {
+    const asked = performance.now()
+    const turn = await turns.begin(options)
+    expect(performance.now() - asked).toBeLessThan(200)
+    turn.end()
+    await sleep(1500)
+  }
+  expect(times).toHaveLength(4)
+  ending.abort(new Error('the end'))
+  await expect(doing).rejects.toThrow('the end')
+})

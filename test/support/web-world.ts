@@ -17,6 +17,8 @@ export interface Served {
   /** The parsed body. */
   // biome-ignore lint/suspicious/noExplicitAny: documents of any kind
   json(path: string): Promise<any>
+  /** Ends it before the test does. */
+  close(): Promise<void>
 }
 
 /** The seven hours of the report's world, or what else happened, in one database for all tests of the calling `describe`, and a server of it. */
@@ -73,5 +75,5 @@ export async function serve(
   const server = await serveWeb({ db, finders: nameFinders, clock, log }, { ...usual, version: 'test', ...options })
   onTestFinished(() => server.close())
   const ask: Served['ask'] = (path, headers, method) => request(server.url, path, headers, method)
-  return { url: server.url, ask, json: async (path) => JSON.parse((await ask(path)).text) }
+  return { url: server.url, ask, json: async (path) => JSON.parse((await ask(path)).text), close: server.close }
 }

@@ -73,3 +73,25 @@ test('equal statements of one work are asked once, and again by the next; one th
   await expect(ended).rejects.toThrow('ended')
   expect(await kept.read((sql) => sql.query('select 7 as late'))).toEqual([{ late: 7 }])
 })
+
+test('what a sync interrupts on the embedded database begins anew, and asks nothing twice', async () => {
+  const asked: string[] = []
+  let isInterrupted = false
+  const query = async (text: string) => {
+    asked.push(text)
+    if (text !== 'second' || isInterrupted) return []
+    isInterrupted = true
+    throw new Error('interrupted')
+  }
+  const sql = { query } as unknown as Sql
+  const transaction = async <T>(work: (sql: Sql) => Promise<T>) => await work(sql).catch(() => work(sql))
+  const reader = await openReader({ kind: 'embedded', transaction } as unknown as Database, 1000)
+  asked.length = 0
+  const answer = await reader.read(async (given) => {
+    await given.query('first')
+    await Promise.all(['second', 'third'].map((text) => given.query(text)))
+    return 'made'
+  })
+  expect(answer).toBe('made')
+  expect(asked.filter((text) => !text.startsWith('set'))).toEqual(['first', 'second', 'third', 'second'])
+})

@@ -177,11 +177,10 @@ function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
     }
   }
 
-  async function question<T>(work: (session: Session) => Promise<T>, limitMs: number): Promise<T> {
+  async function question<T>(work: (session: Session) => Promise<T>, options: TurnOptions): Promise<T> {
     refuseInside()
-    const endsAt = performance.now() + limitMs
     for (;;) {
-      const turn = await begin({ endsAt })
+      const turn = await begin(options)
       try {
         return await atOnce(work, turn)
       } catch (error) {
@@ -255,9 +254,12 @@ function databaseOf(
     kind: 'embedded',
     place: dataDir,
     ...statements(session, dataDir, transaction),
-    transaction: (work, { limitMs } = {}) => {
+    transaction: async (work, { limitMs, whileIdle } = {}) => {
       const run = (open: Session) => work(statements(open, dataDir, (more) => more(open)))
-      return limitMs === undefined ? transaction(run) : question(run, limitMs)
+      if (limitMs === undefined && !whileIdle) return await transaction(run)
+      if (whileIdle && engine instanceof SocketEngine) throw new FatalError('another process has the database')
+      const endsAt = performance.now() + (limitMs ?? Number.POSITIVE_INFINITY)
+      return await question(run, { endsAt, isIdle: whileIdle !== undefined, signal: whileIdle })
     },
     // Other processes take them through this one.
     tryLock: async (name) => {

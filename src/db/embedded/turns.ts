@@ -6,7 +6,8 @@ import { FatalError } from '../../base/errors.ts'
  * Who has the one session of the embedded database. Work, such as a sync, is first, and of that what is urgent, such as a poll. Questions wait
  * for it and for each other, and none begins between two pieces of one work; only where work never pauses, one is let in a second, and brief ones
  * for a fifth of the time: a command asks dozens, one after the other. A question that runs is stopped when its time is over, and when work waits
- * for it and it has run for a second: then it begins anew afterwards, while its time lasts. All times are real, whatever the clock of the program.
+ * for it and it has run for a second: then it begins anew afterwards, while its time lasts. An idle question begins after a second in
+ * which the session was free, and is stopped by every other user. All times are real, whatever the clock of the program.
  */
 
 /** How long a question runs although work waits for it, and how long work without a pause keeps questions waiting, ms. */
@@ -14,6 +15,8 @@ const PATIENCE = 1000
 /** Of the time, how much questions may have beside work that never pauses, and how much of it at once, ms. */
 const SHARE = 0.2
 const AT_ONCE = 200
+/** How long the session is free before an idle question begins, ms. */
+const IDLE = 1000
 /** How often a question is interrupted until it ends, ms: a message may have been on its way to the database before. */
 const INTERRUPT_EVERY = 50
 
@@ -31,9 +34,11 @@ export interface Turn {
 export interface TurnOptions {
   /** Of a question: when its time is over, as `performance.now()`. Infinite where only work ends it. */
   readonly endsAt?: number | undefined
+  /** Of a question: gives way to all others, and to work at once. */
+  readonly isIdle?: boolean | undefined
   /** Of work: comes before other work, and no other begins between two pieces of it. */
   readonly isUrgent?: boolean | undefined
-  /** Ends the waiting. */
+  /** Ends the waiting, and an idle turn. */
   readonly signal?: AbortSignal | undefined
   /** Called when the turn is stopped. */
   readonly onStop?: (() => void) | undefined
@@ -50,7 +55,7 @@ interface Waiting {
 
 interface Held {
   readonly options: TurnOptions
-  /** Called when work begins to wait for its end. */
+  /** Called when another begins to wait for its end that may stop it. */
   hurry(): void
 }
 
@@ -61,6 +66,7 @@ export function takeTurns(interrupt: () => void) {
   const urgent: Waiting[] = []
   const work: Waiting[] = []
   const questions: Waiting[] = []
+  const idle = idleQueue((waiting) => waiting.start(hold(waiting.options)))
   let current: Held | undefined
   /** A piece of this work has just ended: the next one of the same work may follow before anything else happens. */
   let pausing: 'urgent' | 'work' | undefined
@@ -71,7 +77,7 @@ export function takeTurns(interrupt: () => void) {
 
   function next({ options }: Held): void {
     current = undefined
-    if (isQuestion(options)) lastQuestionAt = performance.now()
+    if (isQuestion(options) && !options.isIdle) lastQuestionAt = performance.now()
     share.end()
     if (options.isUrgent) pauseAfter('urgent')
     else if (isQuestion(options) || isWorkWaiting()) startNext()
@@ -81,7 +87,8 @@ export function takeTurns(interrupt: () => void) {
   function startNext(): void {
     if (current) return
     const waiting = urgent.shift() ?? (work.length > 0 && !isTheirTurn() ? work.shift() : questions.shift())
-    waiting?.start(hold(waiting.options))
+    if (waiting) waiting.start(hold(waiting.options))
+    else idle.begin()
   }
 
   /** Work that never pauses, such as a first sync, lets questions in between. */
@@ -101,16 +108,19 @@ export function takeTurns(interrupt: () => void) {
   }
 
   const mayBegin = (options: TurnOptions) =>
-    options.isUrgent || pausing === undefined || (pausing === 'work' && !isQuestion(options))
+    !options.isIdle && (options.isUrgent || pausing === undefined || (pausing === 'work' && !isQuestion(options)))
 
   function hold(options: TurnOptions): Turn {
+    idle.cancel()
     const { stop, stopped, run, clear } = stoppable(options, interrupt)
     const hurry = isQuestion(options) ? onceLater(PATIENCE, () => isWorkWaiting() && stop('preempted')) : undefined
-    const mine: Held = { options, hurry: () => hurry?.begin() }
+    const mine: Held = { options, hurry: () => (options.isIdle ? stop('preempted') : hurry?.begin()) }
     current = mine
-    if (isQuestion(options)) share.begin()
+    if (options.isIdle) options.signal?.addEventListener('abort', mine.hurry, { once: true })
+    else if (isQuestion(options)) share.begin()
     if (isWorkWaiting()) mine.hurry()
     const end = () => {
+      options.signal?.removeEventListener('abort', mine.hurry)
       hurry?.cancel()
       clear()
       if (current === mine) next(mine)
@@ -125,13 +135,31 @@ export function takeTurns(interrupt: () => void) {
   async function begin(options: TurnOptions = {}): Promise<Turn> {
     options.signal?.throwIfAborted()
     if (!current && mayBegin(options)) return hold(options)
-    return await waitIn(isQuestion(options) ? questions : options.isUrgent ? urgent : work, options, () => {
-      if (!isQuestion(options)) current?.hurry()
+    const queue = options.isIdle ? idle.waiting : isQuestion(options) ? questions : options.isUrgent ? urgent : work
+    return await waitIn(queue, options, () => {
+      if (options.isIdle && !current) idle.begin()
+      if (options.isIdle) return
+      if (!isQuestion(options) || current?.options.isIdle) current?.hurry()
       current?.options.onWait?.()
     })
   }
 
   return { begin }
+}
+
+/** Idle questions: one is started when the session was free for a while since `begin`. */
+function idleQueue(start: (one: Waiting) => void) {
+  const waiting: Waiting[] = []
+  let cancel = () => {}
+  const begin = () => {
+    cancel()
+    if (waiting.length === 0) return
+    cancel = later(IDLE, () => {
+      const [one] = waiting.splice(0, 1)
+      if (one) start(one)
+    })
+  }
+  return { waiting, begin, cancel: () => cancel() }
 }
 
 /** Waits in a queue until the turn is started, its time is over or its signal is aborted. */

@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono'
 import type { Clock } from '../../base/clock.ts'
 import { instantOf } from '../../base/text/instants.ts'
+import type { Sql } from '../../db/database.ts'
 import type { Asking } from '../api/answer.ts'
 import { apiPage } from '../api/api-page.ts'
 import { type Health, readHealth } from '../html/health.ts'
@@ -108,6 +109,31 @@ const pages: readonly {
   },
 ]
 
+/**
+ * Makes the pages that readers begin with, each once, while the embedded database is free. The first page of a process costs
+ * several times what it costs later: the database reads its catalogue, and its code is compiled.
+ * @throws when the signal is aborted
+ */
+export async function makeFirstPages(site: Site, signal: AbortSignal): Promise<void> {
+  const { people, version } = site
+  const make = async (build: BuildPage, name = '', query = '') =>
+    await site.reader.whileIdle(signal, async (sql) => {
+      const page = await build(visitOf(site, sql, { name, query: new URLSearchParams(query) }))
+      if (typeof page === 'string') return
+      await pageText(page, { version, people, health: await readHealth(sql, new Date(site.clock.now())) })
+    })
+  const [guild] = await site.reader.whileIdle(signal, (sql) =>
+    sql.query<{ uuid: string }>(
+      'select guild_uuid::text as uuid from analytics.guild order by territories desc nulls last, name collate "C" limit 1',
+    ),
+  )
+  await make(homePage)
+  if (guild) await make(guildPage, guild.uuid)
+  await make(mapPage)
+  await make(gainedPage)
+  await make(searchPage, '', 'q=a')
+}
+
 export function addPages(app: Hono, site: Site): void {
   const sizeOf = (page: Written | string) => (typeof page === 'string' ? 0 : page.bytes)
   const kept = createPageCache<Written | string>(site.clock, { sizeOf })
@@ -203,10 +229,16 @@ export function addPictures(app: Hono, site: Site): void {
 }
 
 async function pageOf(
-  { people, finders, patchesOf, reader, clock, ahead }: Site,
+  site: Site,
   { build, ...visit }: { readonly build: BuildPage } & Pick<Visit, 'name' | 'query' | 'kept'>,
 ): Promise<Page | string> {
-  return await reader.read((sql) =>
-    build({ sql, now: new Date(clock.now()), people, finders, patchesOf, ahead, ...visit }),
-  )
+  return await site.reader.read((sql) => build(visitOf(site, sql, visit)))
+}
+
+function visitOf(
+  { people, finders, patchesOf, clock, ahead }: Site,
+  sql: Sql,
+  visit: Pick<Visit, 'name' | 'query' | 'kept'>,
+): Visit {
+  return { sql, now: new Date(clock.now()), people, finders, patchesOf, ahead, ...visit }
 }

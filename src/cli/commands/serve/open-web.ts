@@ -82,7 +82,7 @@ export async function openWeb(
   const { log, config } = app
   const clock = await clockOf(app, db)
   const mcp = options.isForAssistants ? (await loadMcp('--mcp')).respondMcp : undefined
-  const serving = { ...options, mcp, hostNames: config.webHosts }
+  const serving = { ...options, mcp, hostNames: config.webHosts, makesFirstPages: true }
   const server = await serveWeb({ db, finders: nameFinders, clock, log }, serving)
   if (!isLoopback(options.host) && options.people && !flags.quiet) err.write(peopleNotice)
   return server
