@@ -422,7 +422,7 @@ export const territoryRecord = analytics
   })
   .existing()
 
-/** Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. While the API does not send them, an item has one row with NULL. */
+/** Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. While the API does not send places or creatures, an item without the others has one row with NULL. */
 export const itemDropPlace = analytics
   .view('item_drop_place', {
     /** The item. */

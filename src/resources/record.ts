@@ -11,7 +11,7 @@ import { sentFields } from '../api/schemas/form/presence.ts'
 import { type OddField, readLeniently } from '../api/schemas/form/record.ts'
 import { fieldsOf, isFields, unknownFields } from '../api/schemas/form/unknown.ts'
 import { RecordError } from '../base/errors.ts'
-import type { Resource } from '../sync/declare/resource.ts'
+import { possible, type Resource, type ResponseContext } from '../sync/declare/resource.ts'
 
 /** What an answer that holds everything says of itself: its instant, and when asking again may bring something new. */
 export function oneAnswer(answer: Dates & Pick<ApiResponse<unknown>, 'receivedAt' | 'expiresAt' | 'headers'>) {
@@ -155,6 +155,23 @@ export function readableOf<Value>(
 } {
   const { value, odd } = readLeniently(record, parse, required)
   return { value, odd, hasAll: (...names) => !odd.some(({ place: [name] }) => names.some((one) => one === name)) }
+}
+
+/**
+ * A record whose instants of the past are possible.
+ * @throws RecordError with the JSON pointer of the first that lies before the game began, or after the response
+ */
+export function withPossible<Value extends object>(
+  value: Value,
+  context: ResponseContext | undefined,
+  ...names: readonly (keyof Value & string)[]
+): Value {
+  for (const name of names) {
+    const instant = value[name] as string | null | undefined
+    if (typeof instant === 'string' && possible(instant, context, [], { field: name }) === null)
+      throw recordError(`/${name}`, 'lies before the game began, or after the response')
+  }
+  return value
 }
 
 export function omit<Fields extends object, Name extends keyof Fields>(fields: Fields, ...names: readonly Name[]) {

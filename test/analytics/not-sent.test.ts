@@ -87,6 +87,27 @@ describe.each(kindsOfPart)('while the API does not send a field, in the %s datab
     expect(await rows('select count(*)::int from analytics.item_change')).toEqual([[0]])
   })
 
+  test('an item has no place then, of two fields what the other one says, and of a place what is sent', async () => {
+    const dropMeta = { name: 'a cave', type: ['cave'], coordinates: [1, 2, 3] }
+    const droppedBy = [{ name: 'a bat', coords: [4, 5, 6, 7] }]
+    const all = (meta: object | undefined) => [
+      ...names.map((name) => item(name, { dropMeta: meta })),
+      ...names.map((name) => item(`${name} of a bat`, { droppedBy })),
+    ]
+    const places = () => rows('select distinct place, kind, x, radius from analytics.item_drop_place order by 1, 2')
+    await sync(items, all(dropMeta), at(1, '10:00'))
+    const bat = ['a bat', 'creature', 4, 7]
+    expect(await places()).toEqual([bat, ['a cave', 'place', 1, null]])
+    for (const day of [2, 3]) await sync(items, all(without(dropMeta, 'coordinates')), at(day, '10:00'))
+    expect(await places()).toContainEqual(['a cave', 'place', null, null])
+    await sync(items, all(dropMeta), at(4, '10:00'))
+    for (const day of [5, 6]) await sync(items, all(undefined), at(day, '10:00'))
+    expect(await places()).toEqual([bat, [null, null, null, null]])
+    await sync(items, all(dropMeta), at(7, '10:00'))
+    expect(await places()).toEqual([bat, ['a cave', 'place', 1, null]])
+    expect(await rows('select count(*)::int from analytics.item_change')).toEqual([[0]])
+  })
+
   test('a field that has another name now is known', async () => {
     const tiers = (fields: object) => names.map((name) => item(name, fields))
     await sync(items, tiers({ tier: 'rare' }), at(1, '10:00'))

@@ -33,6 +33,12 @@ describe('an object with two fields of one name', () => {
     expect(performance.now() - began).toBeLessThan(5000)
   })
 
+  test('may nest however deep', () => {
+    const deep = `${'{"a":0,"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`
+    expect(parseJson(deep)).toMatchObject({ a: [0, { a: [0, { a: [0, {}] }] }] })
+    expect(parseJson(`[${deep}, {"b":1,"b":2}]`)).toMatchObject([{}, { b: [1, 2] }])
+  })
+
   const world = worldOf('server')
 
   test('captures nothing: its record is in quarantine, a field of it is unknown, and the others load', async () => {

@@ -243,6 +243,32 @@ describe.each(kindsOfLongTests)('on the %s database', (kind) => {
     expect(await actions()).toEqual([['clock', 'ignored', 'lastJoin lies in the future in 1 record; ignored']])
   })
 
+  const impossible = [
+    '1970-01-01T00:00:00.000Z',
+    '0002-01-01T00:00:00Z',
+    '9999-12-31T23:59:59Z',
+    '2026-06-01T10:10:00Z',
+  ]
+
+  test.each(impossible)('the founding of a guild and the first login of a player at %s cost just that', async (at) => {
+    const odd = [
+      guildBody('a', { 1: owner }, { created: at }),
+      profile(1, { firstJoin: at, nickname: 'Nick' }),
+    ] as const
+    await syncGuild(world, odd[0], '10:00')
+    await syncPlayer(world, 1, odd[1], '10:00')
+    expect(await rows('select name, created_at from analytics.guild')).toEqual([['Guild a', null]])
+    expect(await rows('select nickname, first_join from game.player')).toEqual([['Nick', null]])
+    const kept = `select left(extra ->> 'created', 19) from game.guild union all select left(extra ->> 'firstJoin', 19) from game.player`
+    expect((await rows(kept)).flat()).toEqual([at.slice(0, 19), at.slice(0, 19)])
+    expect(await rows('select from sync.quarantine')).toEqual([])
+    const right = '2026-06-01T09:00:00.000Z'
+    await syncGuild(world, guildBody('a', { 1: owner }, { created: right }), '10:20')
+    await syncPlayer(world, 1, profile(1, { firstJoin: right, nickname: 'Nick' }), '10:20')
+    expect(await rows('select created_at from analytics.guild')).toEqual([['09:00']])
+    expect(await rows('select first_join from analytics.player')).toEqual([['09:00']])
+  })
+
   test('a transfer needs a response of the day before that still showed the player in the other guild', async () => {
     const there = guildBody('a', { 1: owner, 3: {} })
     await syncGuild(world, there, '01 10:00')

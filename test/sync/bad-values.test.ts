@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { guildList } from '../../src/resources/guild-list/index.ts'
 import { itemMetadata } from '../../src/resources/item-metadata/index.ts'
 import { items } from '../../src/resources/items/index.ts'
+import { quests } from '../../src/resources/quests/index.ts'
 import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { answerGuild, guildBody, guildId, place, playerId, syncGuild, syncGuilds } from '../support/guild-answers.ts'
@@ -276,6 +277,11 @@ describe.each(kindsOfLongTests)('a value that Postgres refuses, on the %s databa
     expect(await world.sync(territories, deepText(places), '10:05')).toMatchObject({ inserted: 1, quarantined: 1 })
     const owner = { rank: 'owner', globalData: { odd: 'DEEP' } }
     expect(await syncAs(guildId('a'), deepText(guildBody('a', { 1: owner })), '10:10')).toMatchObject({
+      quarantined: 1,
+    })
+    await world.sync(quests, { quests: 5 }, '11:00')
+    expect(await world.sync(quests, deepText({ odd: 'DEEP' }), '13:00')).toMatchObject({
+      status: 'partial',
       quarantined: 1,
     })
     const filters = JSON.parse(`${'{"a":'.repeat(900)}"DEEP"${'}'.repeat(900)}`)

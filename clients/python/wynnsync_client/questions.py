@@ -1191,7 +1191,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[ItemDropPlace]:
-        """Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. While the API does not send them, an item has one row with NULL."""
+        """Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. While the API does not send places or creatures, an item without the others has one row with NULL."""
         given = {"limit": limit, "order": order, "select": select, **filters}
         return self._ask("item_drop_place", given, ["internal_name", "place", "kind", "x", "y", "z", "radius", "display_name"], {*()})
 

@@ -8,10 +8,13 @@ select item.internal_name, case when 'name' <> all (lacking.columns) then drops.
        case when 'radius' <> all (lacking.columns) then drops.radius end as radius, item.display_name
   from game.item
  cross join analytics.not_sent('item_drop_place') lacking
+ -- Of two fields that say where items are found, the other one is known.
+ cross join (select coalesce(array_agg(substr(field, 2)), '{}') as sources from sync.unsent
+              where resource = 'items' and field in ('/dropMeta', '/droppedBy') and until_at is null) unknown
   left join game.item_drop_place drops
-    on drops.internal_name = item.internal_name and drops.valid_from = item.valid_from and '*' <> all (lacking.columns)
- where item.valid_until = 'infinity' and (drops.internal_name is not null or '*' = any (lacking.columns));
-comment on view analytics.item_drop_place is 'Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. While the API does not send them, an item has one row with NULL.';
+    on drops.internal_name = item.internal_name and drops.valid_from = item.valid_from and drops.source <> all (unknown.sources)
+ where item.valid_until = 'infinity' and (drops.internal_name is not null or cardinality(unknown.sources) > 0);
+comment on view analytics.item_drop_place is 'Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. While the API does not send places or creatures, an item without the others has one row with NULL.';
 comment on column analytics.item_drop_place.internal_name is 'The item.';
 comment on column analytics.item_drop_place.place is 'Name of the place, person or creature. NULL: the API did not send it.';
 comment on column analytics.item_drop_place.kind is 'place (a place or person that gives it) or creature (drops it).';

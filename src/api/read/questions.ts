@@ -1517,7 +1517,7 @@ export interface Questions {
   readonly counter: AskAny<CounterArguments, CounterRow>
   /** Records of the map, by what responses show and the clock of the game says; of equal ones the first. Two captures of a place between two responses show as one, and what happened in gaps is in no record. quality: exact (no response was missing of that time), at_least (some were, or the game did not say when it was captured). */
   readonly territoryRecord: AskAny<TerritoryRecordArguments, TerritoryRecordRow>
-  /** Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. While the API does not send them, an item has one row with NULL. */
+  /** Where items are found, as of the latest response: places and persons, and creatures that drop ingredients, one row for each spot. While the API does not send places or creatures, an item without the others has one row with NULL. */
   readonly itemDropPlace: AskAny<ItemDropPlaceArguments, ItemDropPlaceRow>
   /** The items of each set, as of the latest response, with what wearing several of them adds. */
   readonly itemSet: AskAny<ItemSetArguments, ItemSetRow>

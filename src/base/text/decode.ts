@@ -101,25 +101,43 @@ function parseTwins(text: string): unknown {
     from = colon
   }
   parts.push(text.slice(from))
-  return JSON.parse(parts.join(''), (_name, inner: unknown) =>
-    isObject(inner) ? withTwins(inner, `twin${word} `) : inner,
-  )
+  const value: unknown = JSON.parse(parts.join(''))
+  joinTwins(value, `twin${word} `, DEEPEST_TWINS)
+  return value
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+/** What lies deeper than so many levels is in no record that can be read, and a call for each level would overflow the stack. */
+const DEEPEST_TWINS = 500
 
-/** An object with the values of renamed fields where they were written, as a list unless they are the same. */
-function withTwins(object: Record<string, unknown>, mark: string): Record<string, unknown> {
-  const values = new Map<string, Map<string, unknown>>()
+function joinTwins(value: unknown, mark: string, levels: number): void {
+  if (levels === 0 || typeof value !== 'object' || value === null) return
+  for (const inner of Object.values(value)) joinTwins(inner, mark, levels - 1)
+  if (!Array.isArray(value)) joinFields(value as Record<string, unknown>, mark)
+}
+
+/** Puts the values of renamed fields where they were written, as a list unless they are all the same. */
+function joinFields(object: Record<string, unknown>, mark: string): void {
+  const values = new Map<string, unknown[]>()
   for (const twin of Object.keys(object).filter((name) => name.startsWith(mark))) {
     const name = twin.slice(twin.indexOf(' ', mark.length) + 1)
-    const known = values.get(name) ?? new Map([[JSON.stringify(object[name]), object[name]]])
-    values.set(name, known.set(JSON.stringify(object[twin]), object[twin]))
+    const known = values.get(name) ?? [object[name]]
+    values.set(name, known)
+    known.push(object[twin])
     delete object[twin]
   }
-  for (const [name, known] of values) if (known.size > 1) object[name] = [...known.values()]
-  return object
+  for (const [name, all] of values) if (!all.every((one) => isSame(one, all[0], DEEPEST_TWINS))) object[name] = all
+}
+
+/** Whether two values of JSON are the same; what lies too deep is not. */
+function isSame(one: unknown, other: unknown, levels: number): boolean {
+  if (one === other) return true
+  if (levels === 0 || typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)
+    return false
+  const names = Object.keys(one)
+  if (Array.isArray(one) !== Array.isArray(other) || names.length !== Object.keys(other).length) return false
+  return names.every(
+    (name) => Object.hasOwn(other, name) && isSame(Reflect.get(one, name), Reflect.get(other, name), levels - 1),
+  )
 }
 
 /**

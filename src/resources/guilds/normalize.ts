@@ -20,7 +20,7 @@ import {
   type ResponseContext,
   type Row,
 } from '../../sync/declare/resource.ts'
-import { fieldOf, instantOf, numbersIn, omit, readableOf, recordError, uuidField } from '../record.ts'
+import { fieldOf, instantOf, numbersIn, omit, readableOf, recordError, uuidField, withPossible } from '../record.ts'
 import type { guildHistory } from './tables.ts'
 
 /** A member with the key and rank that its place in the answer gives it. */
@@ -36,7 +36,11 @@ interface PlacedMember {
 
 /** One guild's whole answer into rows: its profile and each membership as history, everything counted as samples. */
 export function normalizeGuild(record: unknown, context?: ResponseContext): Normalized<typeof guildHistory> {
-  const { value: guild, odd, hasAll } = readableOf(record, parseGuild, ['uuid'])
+  const {
+    value: guild,
+    odd,
+    hasAll,
+  } = readableOf(record, (one) => withPossible(parseGuild(one), context, 'created'), ['uuid'])
   const rest = omit(guild, 'members', ...numbersOfGuild)
   const { seasonRanks, ranking, ...profile } = rest
   const ignored: IgnoredInstant[] = []

@@ -28,6 +28,7 @@ import {
   readableOf,
   recordError,
   uuidField,
+  withPossible,
 } from '../record.ts'
 import { countNamelessPlayers, findPlayers, lookUpPlayers, planPlayers, playersCalled, playersLike } from './keys.ts'
 import {
@@ -121,7 +122,11 @@ export const players = defineWorklist({
  * counted as samples. A group that is hidden is not sent and gives no sample: it is not zero.
  */
 function normalizePlayer(record: unknown, context?: ResponseContext): Normalized<typeof playerHistory> {
-  const { value: player, odd, hasAll } = readableOf(record, parsePlayer, ['uuid'])
+  const {
+    value: player,
+    odd,
+    hasAll,
+  } = readableOf(record, (one) => withPossible(parsePlayer(one), context, 'firstJoin'), ['uuid'])
   const ignored: IgnoredInstant[] = []
   const lastJoin = possible(player.lastJoin, context, ignored, { field: 'lastJoin' })
   const lasting = omit(player, 'online', 'server', 'activeCharacter', 'lastJoin', 'characters')

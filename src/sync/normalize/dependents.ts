@@ -200,9 +200,9 @@ function emptyIn(before: readonly Row[], after: readonly Row[]): readonly string
   )
 }
 
-/** Whether JSON text says nothing. */
+/** Whether JSON text says nothing. A number or a boolean without a field is what another field says. */
 export function isEmpty(text: string): boolean {
-  return ['null', 'false', '0', '""', '[]', '{}'].includes(text)
+  return ['null', '""', '[]', '{}'].includes(text)
 }
 
 function differing(before: Row, after: Row): string[] {
@@ -226,7 +226,8 @@ function merge(all: Found, { root, related, samples, hasFacts }: Found): void {
   all.hasFacts ||= hasFacts
 }
 
-function mergeColumns(all: FoundColumns, { columns, parts }: Found['root']): void {
+function mergeColumns(all: FoundColumns, { columns, parts, hasRows }: FoundColumns): void {
+  all.hasRows ||= hasRows
   for (const [property, values] of columns)
     all.columns.set(property, new Set([...(all.columns.get(property) ?? []), ...values]))
   for (const [part, names] of parts) all.parts.set(part, new Set([...(all.parts.get(part) ?? []), ...names]))

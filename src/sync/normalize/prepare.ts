@@ -124,7 +124,8 @@ export function prepare(
   const watched = resource.sent
     ? {
         presence: countFields(resource, records, { entities: all, quarantined }, known?.counted),
-        examples: spread(records),
+        // What nests too deep is no example.
+        examples: spread(records).filter((record) => tooDeep(record) === undefined),
       }
     : {}
   return {

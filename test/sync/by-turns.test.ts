@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest'
+import { items } from '../../src/resources/items/index.ts'
+import { leaderboards } from '../../src/resources/leaderboards/index.ts'
+import { seasons } from '../../src/resources/seasons/index.ts'
+import { territories } from '../../src/resources/territories/index.ts'
+import type { Resource, Worklist } from '../../src/sync/declare/resource.ts'
+import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
+import { onlineBody, syncOnline } from '../support/player-answers.ts'
+import { kindsOfPart } from '../support/postgres.ts'
+import { headersOf, instantOf, item, worldOf } from '../support/world.ts'
+
+const owner = { rank: 'owner' }
+/** `10:00` and so many minutes. */
+const minutes = (nth: number) => new Date(instantOf('10:00') + nth * 60_000).toISOString().slice(11, 16)
+
+/** An edge of the API whose clock is off by so many ms, with a copy that is so many seconds old. */
+interface Edge {
+  readonly skew?: number
+  readonly age?: number
+  readonly path?: string
+}
+
+describe.each(kindsOfPart)('responses that come by turns, on the %s database,', (kind) => {
+  const world = worldOf(kind)
+  const { rows, sync } = world
+  const membershipEvents = () =>
+    rows('select event, username from analytics.membership_event order by observed_at, event')
+  const captures = () => rows('select to_guild_name, captured_at, not_before from analytics.territory_capture')
+
+  async function syncFrom(resource: Resource | Worklist, body: unknown, at: string, { skew = 0, age = 0, path }: Edge) {
+    await world.clock.advanceTo(instantOf(at))
+    const now = world.clock.now() + skew
+    const { cacheSeconds } = resource
+    const expires = { Expires: new Date(now + (cacheSeconds - age) * 1000).toUTCString() }
+    const headers = { ...headersOf(now, cacheSeconds), ...expires, Age: String(age) }
+    world.sandbox.setAnswer(path ?? resource.route, () => ({ headers, body }))
+    return await world.syncNow(resource, { clock: 'both' })
+  }
+
+  test('lose and find members of a guild: nobody left, and nobody joined', async () => {
+    const all = Object.fromEntries(Array.from({ length: 12 }, (_, nth) => [nth + 1, nth === 0 ? owner : {}]))
+    const few = Object.fromEntries(Object.entries(all).slice(0, 4))
+    for (let nth = 0; nth < 8; nth++) await syncGuild(world, guildBody('a', nth % 2 ? few : all), minutes(nth * 10))
+    expect(await membershipEvents()).toEqual([])
+    expect(await rows('select count(*)::int from game.guild_member')).toEqual([[12]])
+    expect(await rows('select from sync.claim where times > 1')).toEqual([])
+  })
+
+  test('name another player by a name: nobody left, and the other one joined once', async () => {
+    for (let nth = 0; nth < 6; nth++)
+      await syncGuild(world, guildBody('a', { 9: owner, [nth % 2 ? 2 : 1]: { username: 'Same' } }), minutes(nth * 10))
+    expect(await membershipEvents()).toEqual([['joined', 'Same']])
+    expect(await rows(`select count(*)::int from game.guild_member where valid_until = 'infinity'`)).toEqual([[3]])
+  })
+
+  test('have a guild by its old and its new name: it holds its territory all the time', async () => {
+    const map = (name: string) => ({
+      Oak: place('a', '08:00', { guild: { uuid: guildId('a'), name, prefix: name.slice(0, 3) } }),
+    })
+    for (let nth = 0; nth < 6; nth++) await sync(territories, map(nth % 2 ? 'Old' : 'New'), minutes(nth))
+    expect(await captures()).toEqual([])
+    expect(await rows('select valid_from, valid_until from game.territory_hold')).toEqual([['08:00', 'infinity']])
+  })
+
+  const oak = (letter: string, since: string) => ({ Oak: place(letter, since), Elm: place('a', '08:00') })
+  const [before, after] = [oak('a', '08:00'), oak('b', '10:04')]
+  const edgeOf = (nth: number) => ({ skew: nth % 2 ? 600_000 : -600_000, age: nth % 2 ? 5 : 8 })
+
+  test('come from two edges whose clocks differ by twenty minutes: each is dated by this machine', async () => {
+    const statuses: string[] = []
+    for (let nth = 0; nth < 12; nth++) {
+      const run = await syncFrom(territories, nth < 6 ? before : after, minutes(nth), edgeOf(nth))
+      statuses.push(run.status)
+    }
+    const same = Array(5).fill('unchanged')
+    expect(statuses).toEqual(['ok', ...same, 'ok', ...same])
+    expect(await captures()).toEqual([['Guild b', '10:04', '10:03:52']])
+    expect(await rows(`select action, reason from sync.guard_action where guard = 'clock' order by reason`)).toEqual([
+      ['accepted', expect.stringContaining('10 minutes ahead')],
+      ['accepted', expect.stringContaining('10 minutes behind')],
+    ])
+  })
+
+  test('show an old and a new map from two such edges: the capture happened once, and stays', async () => {
+    await sync(territories, before, minutes(0))
+    for (let nth = 6; nth < 14; nth++) await syncFrom(territories, nth % 2 ? before : after, minutes(nth), edgeOf(nth))
+    for (let nth = 14; nth < 17; nth++) await syncFrom(territories, after, minutes(nth), {})
+    expect(await captures()).toEqual([['Guild b', '10:04', '10:00']])
+    expect(
+      await rows(`select valid_from, valid_until from game.territory_hold where territory = 'Oak' order by 1`),
+    ).toEqual([
+      ['08:00', '10:04'],
+      ['10:04', 'infinity'],
+    ])
+  })
+
+  test('are copies of one board with other ages: a place that one cache window lacks is not empty', async () => {
+    const entry = (nth: number) => ({
+      uuid: playerId(nth),
+      name: `Player${nth}`,
+      score: 40 - nth,
+      metaScore: 1,
+      previousRanking: 1,
+    })
+    const board = (...numbers: number[]) => Object.fromEntries(numbers.map((nth) => [String(nth), entry(nth)]))
+    const path = '/leaderboards/warsCompletion'
+    world.sandbox.setAnswer('/leaderboards/types', () => ({ body: ['warsCompletion'] }))
+    const places = `select place from game.leaderboard_place where reason is null order by 1`
+    const play = (nth: number, body: object, age: number) => syncFrom(leaderboards, body, minutes(nth), { age, path })
+    await play(0, board(1, 2, 3), 0)
+    for (const [nth, age] of [
+      [20, 0],
+      [22, 120],
+      [25, 300],
+      [29, 540],
+    ] as const)
+      await play(nth, board(1, 2), age)
+    expect((await rows(places)).flat()).toEqual([1, 2, 3])
+    await play(40, board(1, 2, 3), 0)
+    await play(60, board(1, 2), 0)
+    await play(80, board(1, 2, 3), 0)
+    expect((await rows(places)).flat()).toEqual([1, 2, 3])
+    expect(await rows('select from sync.claim')).toEqual([])
+  })
+
+  test('are copies of one list of seasons with other ages: what is older is stale', async () => {
+    const season = (srPerWar: number) => ({
+      1: { initDate: '2026-01-01T00:00:00Z', endDate: '2026-08-01T00:00:00Z', srPerWar },
+    })
+    const statuses: string[] = []
+    for (const [nth, rating, age] of [
+      [0, 1, 0],
+      [2, 1, 120],
+      [12, 2, 0],
+      [13, 1, 300],
+      [14, 2, 120],
+      [15, 1, 420],
+    ] as const)
+      statuses.push((await syncFrom(seasons, season(rating), minutes(nth), { age })).status)
+    expect(statuses).toEqual(['ok', 'unchanged', 'ok', 'stale', 'unchanged', 'stale'])
+    expect(await rows('select sr_per_war from game.season order by valid_from')).toEqual([[1], [2]])
+  })
+
+  test('show all players on other worlds: no session ends, and no world goes down', async () => {
+    const [one, other] = [
+      onlineBody({ EU1: [1, 2, 3], EU2: [4, 5, 6] }),
+      onlineBody({ EU1: [4, 5, 6], EU2: [1, 2, 3] }),
+    ]
+    for (let nth = 0; nth < 8; nth++) await syncOnline(world, nth % 2 ? other : one, minutes(nth))
+    expect(await rows('select count(*)::int, bool_and(is_open) from analytics.player_session')).toEqual([[6, true]])
+    expect(await rows('select from analytics.world_lifecycle')).toEqual([])
+  })
+
+  /** The item database in pages of 20, whose count says `count`; each page begins `shift` records too early. */
+  async function syncPages(hours: number, names: readonly string[], { count = names.length, shift = 0 } = {}) {
+    await world.clock.advanceTo(instantOf('10:00') + hours * 4_000_000)
+    const pages = Math.ceil(names.length / 20)
+    world.sandbox.setAnswer('/item/database', ({ query }) => {
+      const page = Number(query.get('page') ?? 1)
+      const from = Math.max(0, (page - 1) * 20 - (page > 1 ? shift : 0))
+      const results = names.slice(from, from + 20).map((name) => item(name))
+      const [prev, next] = [page > 1 ? page - 1 : null, page < pages ? page + 1 : null]
+      const controller = { count, current_count: results.length, pages, prev, current: page, next }
+      return { headers: headersOf(world.clock.now(), 60), body: { controller, results } }
+    })
+    return (await world.syncNow(items)).status
+  }
+
+  const names = Array.from({ length: 60 }, (_, nth) => `thing ${nth}`)
+  const all = { count: 60 }
+
+  test.each<[string, (nth: number) => Promise<string>, string]>([
+    ['lack a page', (nth) => syncPages(nth, nth % 2 ? names.slice(0, 40) : names), 'unchanged'],
+    ['lack a page, and count all', (nth) => syncPages(nth, nth % 2 ? names.slice(0, 40) : names, all), 'partial'],
+    ['count too few', (nth) => syncPages(nth, names, nth % 2 ? { count: 10 } : {}), 'partial'],
+    ['count too many', (nth) => syncPages(nth, names, nth % 2 ? { count: 1e9 } : {}), 'partial'],
+    ['repeat records on the next page', (nth) => syncPages(nth, names, nth % 2 ? { shift: 3 } : {}), 'partial'],
+  ])('are pages of all items that %s: no item goes, and none comes', async (_what, play, status) => {
+    const statuses: string[] = []
+    for (let nth = 0; nth < 7; nth++) statuses.push(await play(nth))
+    expect(new Set(statuses.filter((_, nth) => nth % 2))).toEqual(new Set([status]))
+    expect(statuses[0]).toBe('ok')
+    expect(statuses.at(-1)).toBe('unchanged')
+    expect(await rows(`select count(*)::int, min(valid_until) from game.item`)).toEqual([[60, 'infinity']])
+    expect(await rows('select from analytics.item_change')).toEqual([])
+  })
+})
