@@ -1,5 +1,6 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
+import { tableMarkup } from '../../src/analytics/report/drawing/html-table.ts'
 import { virtualClock } from '../../src/base/clock.ts'
 import { guildId } from '../support/guild-answers.ts'
 import { hostile } from '../support/report-world.ts'
@@ -214,6 +215,12 @@ describe('every page', () => {
       0,
     ])
     expect(await healthAt(last + 400 * DAY)).toEqual(['health silent', 'nothing since 1 Jun 2026', 1])
+  })
+
+  test('has days that stay on one line, as instants do', () => {
+    const { document } = parseHTML(String(tableMarkup({ columns: ['Day'], rows: [['2026-05-03'], ['2026-05-03 x']] })))
+    const shown = [...document.querySelectorAll('td')].map(({ innerHTML }) => innerHTML.trim())
+    expect(shown).toEqual(['<time datetime="2026-05-03">2026-05-03</time>', '2026-05-03 x'])
   })
 
   test('has instants that a browser can read', async () => {

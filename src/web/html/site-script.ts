@@ -12,7 +12,7 @@ addEventListener('keydown', (event) => {
   document.querySelector('#search').focus()
 })
 const localTimes = (part) => {
-  for (const one of part.querySelectorAll('time[datetime]')) {
+  for (const one of part.querySelectorAll('time[datetime*=T]')) {
     const at = new Date(one.dateTime)
     const offset = at.getTimezoneOffset()
     if (offset === 0 || Number.isNaN(offset)) continue

@@ -61,6 +61,8 @@ function cellText(cell: Cell): string {
   if (typeof cell === 'number') return number(cell, 2)
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no'
   if (cell instanceof Promise) throw new Error('the markup of a cell must be ready')
+  // A day stays on one line, as an instant does.
+  if (/^\d{4}-\d\d-\d\d$/.test(String(cell))) return `<time datetime="${cell}">${cell}</time>`
   return 'isEscaped' in Object(cell) ? String(cell) : escaped(cell)
 }
 
