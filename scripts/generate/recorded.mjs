@@ -114,7 +114,21 @@ function sent({ table, written, names }, unsent = 'lacking.columns') {
     'extra',
   ])
   const named = names.filter((name) => !own.has(name) && name !== 'document')
-  return Object.fromEntries(named.map((name) => [name, `not ${unsent} && array['*', '${name}']`]))
+  const known = (name) => [`not ${unsent} && array['*', '${name}']`, ...ofCounter(table.name, name)].join(' and ')
+  return Object.fromEntries(named.map((name) => [name, known(name)]))
+}
+
+/** Of a row for each counter the counter may not be sent while others are. Counters have the names of analytics.counter_unsent. */
+function ofCounter(table, column) {
+  const place = {
+    player_counter: `case kept.counter when 'playtime' then '/' else '/globalData/' end`,
+    character_counter: `'/characters/*/'`,
+  }[table]
+  if (place === undefined || column !== 'value') return []
+  return [
+    `not exists (select from sync.unsent span where span.resource = 'players' and span.until_at is null
+                   and starts_with(${place} || replace(kept.counter, '.', '/') || '/', span.field || '/'))`,
+  ]
 }
 
 function pastParts(of) {

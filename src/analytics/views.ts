@@ -365,7 +365,7 @@ export const news = analytics
     publishedAt: timestamp('published_at', { withTimezone: true }),
     /** blog, event, giveaway, article or poll; news; video. */
     kind: text('kind'),
-    /** Title. NULL: videos have none. */
+    /** Title. NULL: videos have none, or the API does not send it. */
     title: text('title'),
     /** Who wrote it. NULL: the API sends that of news only. */
     author: text('author'),

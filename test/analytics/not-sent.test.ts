@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { items } from '../../src/resources/items/index.ts'
+import { latestNews } from '../../src/resources/latest-news/index.ts'
 import { lootPools } from '../../src/resources/loot-pools/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
-import { guildBody, place, syncGuild } from '../support/guild-answers.ts'
+import { worldEvents } from '../../src/resources/world-events/index.ts'
+import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
+import { profile, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfPart, testDatabase } from '../support/postgres.ts'
-import { item, worldOf } from '../support/world.ts'
+import { instantOf, item, worldOf } from '../support/world.ts'
 
 const names = Array.from({ length: 12 }, (_, nth) => `thing ${String(nth).padStart(2, '0')}`)
 const without = (record: object, ...fields: string[]) =>
@@ -192,6 +195,79 @@ describe.each(kindsOfPart)('while the API does not send a field, in the %s datab
     await sync(territories, map([]), '13:00')
     expect(await rows('select distinct guild_name from analytics.territory')).toEqual([['Guild a']])
     expect(await rows('select from_at, until_at from sync.unsent')).toEqual([['11:00', '13:00']])
+  })
+
+  test('news have no title, announced events no level, and a biography ends without a rank', async () => {
+    const news = (fields: string[]) => names.map((name) => ({ ...without(newsOf(name), ...fields) }))
+    const newsOf = (name: string) => ({
+      title: name,
+      date: '2026-05-01T00:00:00Z',
+      forumThread: `https://e.org/${name}`,
+      author: 'A',
+      content: 'x',
+      comments: '1',
+    })
+    const start = new Date(instantOf('20 10:00')).toISOString()
+    const events = (fields: string[]) =>
+      names.map((name) =>
+        without({ name, internalName: name, level: 5, difficulty: 'EASY', schedule: start }, ...fields),
+      )
+    const answers = async () => [
+      ...(await rows('select distinct title is null, author is null from analytics.news')),
+      ...(await rows(
+        `select distinct level, difficulty from analytics.world_event_schedule('2026-06-20', '2026-06-21')`,
+      )),
+    ]
+    for (const day of [1, 2]) {
+      await sync(latestNews, news([]), at(day, '10:00'))
+      await sync(worldEvents, events([]), at(day, '10:00'))
+    }
+    const known = [
+      [false, false],
+      [5, 'EASY'],
+    ]
+    expect(await answers()).toEqual(known)
+    for (const day of [3, 4]) {
+      await sync(latestNews, news(['title']), at(day, '10:00'))
+      await sync(worldEvents, events(['level']), at(day, '10:00'))
+    }
+    expect(await answers()).toEqual([
+      [true, false],
+      [null, 'EASY'],
+    ])
+    await sync(latestNews, news([]), at(5, '10:00'))
+    await sync(worldEvents, events([]), at(5, '10:00'))
+    expect(await answers()).toEqual(known)
+  })
+
+  test('a profile has no rank, and of its counters that one is NULL', async () => {
+    const of = (number: number, fields: object, guild: object) =>
+      profile(number, {
+        globalData: { wars: 5, totalLevel: 7, ...fields },
+        guild: { uuid: guildId('a'), name: 'A', prefix: 'a', ...guild },
+      })
+    const biography = () => rows(`select guild_name, guild_rank from analytics.player_biography('${playerId(1)}')`)
+    const counters = () =>
+      rows(`select counter, value from analytics.player_counter where player_uuid = '${playerId(1)}' order by 1`)
+    const numbers = Array.from({ length: 25 }, (_, nth) => nth + 1)
+    for (const number of numbers) await syncPlayer(world, number, of(number, {}, { rank: 'OWNER' }), '10:00')
+    expect(await biography()).toEqual([['A', 'owner']])
+    for (const time of ['11:00', '12:00'])
+      for (const number of numbers) await syncPlayer(world, number, of(number, { wars: undefined }, {}), time)
+    expect(await rows(`select field from sync.unsent order by 1`)).toEqual([['/globalData/wars'], ['/guild/rank']])
+    expect(await biography()).toEqual([['A', null]])
+    expect(await counters()).toEqual([
+      ['totalLevel', 7],
+      ['wars', null],
+    ])
+    await syncPlayer(world, 1, of(1, { wars: 5 }, { rank: 'OWNER' }), '13:00')
+    expect([await biography(), await counters()]).toEqual([
+      [['A', 'owner']],
+      [
+        ['totalLevel', 7],
+        ['wars', 5],
+      ],
+    ])
   })
 
   test('the rank of members and when a guild was founded are NULL', async () => {

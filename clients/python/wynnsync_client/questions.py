@@ -835,7 +835,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[PlayerBiography]:
-        """The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so. From the player's profile, or from guilds for players without a synced profile. A guild that only one response lacks, and a name that is not sent, count as unchanged."""
+        """The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so. From the player's profile, or from guilds for players without a synced profile. A guild that only one response lacks, and a name that is not sent, count as unchanged; a rank that is not sent now is NULL."""
         given = {"player": player, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("player_biography", given, ["valid_from", "valid_until", "username", "guild_uuid", "guild_name", "guild_rank"], {"valid_from", "valid_until"})
 
@@ -994,7 +994,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[WorldEventSchedule]:
-        """When world events began or begin in [from_time, to_time), by their schedules. The API sends only the next one, of a few events: what is not listed may have happened too. coverage: of the responses in that hour; NULL: still to come, or before the first response."""
+        """When world events began or begin in [from_time, to_time), by their schedules. The API sends only the next one, of a few events: what is not listed may have happened too. coverage: of the responses in that hour; NULL: still to come, or before the first response. level and difficulty are NULL where the API did not send them then."""
         given = {"from_time": from_time, "to_time": to_time, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("world_event_schedule", given, ["name", "at", "level", "difficulty", "coverage", "internal_name", "announced_at"], {"at", "announced_at"})
 

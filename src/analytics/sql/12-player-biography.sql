@@ -5,6 +5,8 @@ begin atomic
   with hidden as materialized (
     select exists (select from sync.privacy_restriction rule
                     where rule.player_uuid = player and rule.field_group = 'guildHistoryAccess') as guilds
+  ), lacking as materialized (
+    select 'guild_rank' = any (unsent.columns) as rank from analytics.not_sent('player') unsent
   ), version as (
     select profile.valid_from, profile.valid_until, profile.username, shown.guild_uuid, shown.guild_name,
            lower(shown.guild_rank collate "C") collate "default" as guild_rank
@@ -62,10 +64,10 @@ begin atomic
     select marked.*, count(*) filter (where marked.is_other) over (order by marked.valid_from) as number from marked
   )
   select min(numbered.valid_from), nullif(max(numbered.valid_until), 'infinity'), numbered.username, numbered.guild_uuid,
-         numbered.guild_name, numbered.guild_rank
+         numbered.guild_name, case when max(numbered.valid_until) < 'infinity' or not (select lacking.rank from lacking) then numbered.guild_rank end
     from numbered
    group by numbered.number, numbered.username, numbered.guild_uuid, numbered.guild_name, numbered.guild_rank
    order by 1;
 end;
 comment on function analytics.player_biography(uuid) is
-'The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so. From the player''s profile, or from guilds for players without a synced profile. A guild that only one response lacks, and a name that is not sent, count as unchanged.';
+'The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so. From the player''s profile, or from guilds for players without a synced profile. A guild that only one response lacks, and a name that is not sent, count as unchanged; a rank that is not sent now is NULL.';

@@ -183,7 +183,8 @@ comment on view analytics.camp_reward_history is 'Rewards of a version of a camp
 create or replace view analytics.character_counter as
 with lacking as materialized (select columns from analytics.not_sent('character_counter') lacking)
 select distinct on (kept.player_uuid, kept.character_uuid, kept.counter) kept.player_uuid, kept.character_uuid, kept.counter, kept.observed_at,
-       case when not (select columns from lacking) && array['*', 'value'] then kept.value end as value,
+       case when not (select columns from lacking) && array['*', 'value'] and not exists (select from sync.unsent span where span.resource = 'players' and span.until_at is null
+                   and starts_with('/characters/*/' || replace(kept.counter, '.', '/') || '/', span.field || '/')) then kept.value end as value,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
   from game.character_counter kept
@@ -936,7 +937,8 @@ comment on view analytics.player_character_history is 'Versions of characters: w
 create or replace view analytics.player_counter as
 with lacking as materialized (select columns from analytics.not_sent('player_counter') lacking)
 select distinct on (kept.player_uuid, kept.counter) kept.player_uuid, kept.counter, kept.observed_at,
-       case when not (select columns from lacking) && array['*', 'value'] then kept.value end as value,
+       case when not (select columns from lacking) && array['*', 'value'] and not exists (select from sync.unsent span where span.resource = 'players' and span.until_at is null
+                   and starts_with(case kept.counter when 'playtime' then '/' else '/globalData/' end || replace(kept.counter, '.', '/') || '/', span.field || '/')) then kept.value end as value,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
   from game.player_counter kept

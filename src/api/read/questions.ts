@@ -910,7 +910,7 @@ interface NewsColumns {
   readonly published_at: Instant
   /** blog, event, giveaway, article or poll; news; video. */
   readonly kind: string
-  /** Title. NULL: videos have none. */
+  /** Title. NULL: videos have none, or the API does not send it. */
   readonly title: string
   /** Who wrote it. NULL: the API sends that of news only. */
   readonly author: string
@@ -1465,7 +1465,7 @@ export interface Questions {
   readonly playerSession: AskAny<PlayerSessionArguments, PlayerSessionRow>
   /** How long a player was online on each day (UTC) of [from_time, to_time), in seconds: at least what the responses show, at most what the bounds of the sessions allow; seconds_estimate is one likely number between the two, from login_estimate to logout_estimate of each session, and NULL on days of which the player hides a part. A player who may have been hidden may have been online for all of the watched time; time without observations shows in coverage alone. All NULL on days without observations, on days that the retention of game.player_listing has removed, and on those observed by another database whose sessions were not imported. */
   readonly playerPlaytime: Ask<PlayerPlaytimeArguments, PlayerPlaytimeRow>
-  /** The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so. From the player's profile, or from guilds for players without a synced profile. A guild that only one response lacks, and a name that is not sent, count as unchanged. */
+  /** The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so. From the player's profile, or from guilds for players without a synced profile. A guild that only one response lacks, and a name that is not sent, count as unchanged; a rank that is not sent now is NULL. */
   readonly playerBiography: Ask<PlayerBiographyArguments, PlayerBiographyRow>
   /** By how much a counter of each member of a guild rose in [from_time, to_time), while a member. quality: exact (responses as close as usual lie around both borders; a rise is dated by the response that shows it); at_least (they do not, or what came before the first response with the member is not known: only what is certainly within counts, and at_most is the most it can be, where that can be known); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there); unknown (no response in that time shows it, or the member hides the counter, or the API did not send it; delta is NULL). Arguments: guild, its uuid; counter, such as wars, guildRaids.total, raids.total or contributed; from_time; to_time. */
   readonly memberCounter: Ask<MemberCounterArguments, MemberCounterRow>
@@ -1489,7 +1489,7 @@ export interface Questions {
   readonly lootPoolAt: AskAny<LootPoolAtArguments, LootPoolAtRow>
   /** Which rewards were in which loot pool, how often and how regularly. Only what responses showed: history begins with the first one. */
   readonly rewardAppearance: AskAny<RewardAppearanceArguments, RewardAppearanceRow>
-  /** When world events began or begin in [from_time, to_time), by their schedules. The API sends only the next one, of a few events: what is not listed may have happened too. coverage: of the responses in that hour; NULL: still to come, or before the first response. */
+  /** When world events began or begin in [from_time, to_time), by their schedules. The API sends only the next one, of a few events: what is not listed may have happened too. coverage: of the responses in that hour; NULL: still to come, or before the first response. level and difficulty are NULL where the API did not send them then. */
   readonly worldEventSchedule: AskAny<WorldEventScheduleArguments, WorldEventScheduleRow>
   /** What changed in abilities, archetypes and their connectors, one row per changed path. The first response is where history begins, not a change. */
   readonly abilityChange: AskAny<AbilityChangeArguments, AbilityChangeRow>
