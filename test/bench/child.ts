@@ -14,13 +14,14 @@ export interface Finished extends Usage {
 /**
  * Runs node to its end and measures it. The environment is empty but for `variables`, and the working directory has no
  * `.env`: nothing of the developer's own settings is in the figures.
- * @param stopAfter ms after which it is told to stop, by SIGTERM; otherwise it ends by itself
- * @throws Error with what the child said, when its exit code is not 0
+ * @param options.stopAfter ms after which it is told to stop, by SIGTERM; otherwise it ends by itself
+ * @param options.codes exit codes that it may end with
+ * @throws Error with what the child said, when its exit code is another
  */
 export async function runNode(
   args: readonly string[],
   variables: Record<string, string>,
-  stopAfter?: number,
+  { stopAfter, codes = [0] }: { readonly stopAfter?: number; readonly codes?: readonly number[] } = {},
 ): Promise<Finished> {
   const folder = await mkdtemp(join(tmpdir(), 'wynnsync-child-'))
   try {
@@ -32,7 +33,7 @@ export async function runNode(
     const [out, said, code] = await Promise.all([text(child.stdout), text(child.stderr), ended(child)])
     const wallMs = performance.now() - started
     if (stop) clearTimeout(stop)
-    if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${said}`)
+    if (!codes.includes(Number(code))) throw new Error(`${args.join(' ')} ended with ${code}: ${said}`)
     return { ...sum(await readUsages(folder)), out, wallMs }
   } finally {
     await rm(folder, { recursive: true, force: true })

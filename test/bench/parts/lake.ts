@@ -28,7 +28,11 @@ export const lake: Part = async ({ program, folder, createDatabase, extent, say 
   const runs = { first: await exported(), again: await exported() }
   const other = await createDatabase('from_lake')
   const loaded = await runNode([program, 'backfill', '--from-lake', place, '--json'], { DATABASE_URL: other })
-  const verified = await runNode([program, 'verify', '--json'], { DATABASE_URL: url })
+  const verified = await runNode([program, 'verify', '--json'], { DATABASE_URL: url }, { codes: [0, 3] })
+  // The ledger has not all responses of a made-up history.
+  const { checks } = JSON.parse(verified.out) as { checks: { check: string; table: string; wrong: number }[] }
+  const wrong = checks.find((one) => one.wrong > 0 && one.check !== 'source')
+  if (wrong) throw new Error(`verify: ${wrong.check} ${wrong.table}: ${wrong.wrong} rows are wrong`)
   const first: Exported = JSON.parse(runs.first.out)
   await compareRows(place, counted)
   const rate = (first.rows / runs.first.wallMs) * 1000

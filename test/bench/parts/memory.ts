@@ -24,7 +24,11 @@ export const memory: Part = async ({ program, createDatabase, say }) => {
     const rows: { work: string; 'wall ms': number; 'cpu ms': number; 'peak MB': number }[] = []
     const outcomes: Outcome[] = []
     for (const { what, args, atMost, stopAfter } of works) {
-      const { wallMs, cpuMs, peakMb } = await runNode([program, ...args, '--log-level', 'warn'], variables, stopAfter)
+      const { wallMs, cpuMs, peakMb } = await runNode(
+        [program, ...args, '--log-level', 'warn'],
+        variables,
+        stopAfter === undefined ? {} : { stopAfter },
+      )
       const measured = Math.round(peakMb)
       rows.push({ work: what, 'wall ms': Math.round(wallMs), 'cpu ms': Math.round(cpuMs), 'peak MB': measured })
       if (atMost !== undefined)
