@@ -49,9 +49,15 @@ export interface Preparation {
   readonly repetition?: Repetition | undefined
 }
 
+const roots = new WeakMap<readonly Prepared[], readonly Prepared[]>()
+
 /** The entities whose root loads: those of the others are in quarantine. */
 export function rootsOf({ entities }: Pick<Preparation, 'entities'>): readonly Prepared[] {
-  return entities.some(({ withoutRoot }) => withoutRoot) ? entities.filter((one) => !one.withoutRoot) : entities
+  const known = roots.get(entities)
+  if (known) return known
+  const found = entities.some(({ withoutRoot }) => withoutRoot) ? entities.filter((one) => !one.withoutRoot) : entities
+  roots.set(entities, found)
+  return found
 }
 
 /**
@@ -96,7 +102,7 @@ export function prepare(
   for (const record of records) {
     const again = known?.again(record)
     if (again) {
-      seen.add(again.key)
+      if (again.key !== again.prepared.key) seen.add(again.key)
       enter(again)
       continue
     }

@@ -31,7 +31,18 @@ interface LoadedBefore {
   /** As the ledger has it. */
   readonly contentHash: Uint8Array
   /** Those that were loaded: records that contradict each other are not among them. */
-  readonly entities: ReadonlySet<Prepared>
+  readonly entities: readonly Prepared[]
+}
+
+/** Of so many entities that stand elsewhere each is looked for alone: that takes less than a set of all. */
+const fewMoved = 200
+
+/** The entities that a response before did not load. Nearly all stand where they stood. */
+export function notLoadedBefore(entities: readonly Prepared[], before: LoadedBefore): readonly Prepared[] {
+  const moved = entities.filter((entity, nth) => entity !== before.entities[nth])
+  if (moved.length <= fewMoved) return moved.filter((entity) => !before.entities.includes(entity))
+  const all = new Set(before.entities)
+  return moved.filter((entity) => !all.has(entity))
 }
 
 /** The response before, and where this one is remembered. */

@@ -6,6 +6,7 @@ import { isBurst, policiesOf, UNLISTED_AT_ONCE } from '../evidence/policies.ts'
 import { appendQuarantine } from '../ledger/ledger.ts'
 import { documentOf } from '../normalize/novelties.ts'
 import { type Prepared, rootsOf } from '../normalize/prepare.ts'
+import { notLoadedBefore } from '../normalize/prepared-before.ts'
 import { addTouched, type Touched } from '../outbox/touched.ts'
 import { bulkTable } from '../sql/history-sql.ts'
 import { type Absence, closeAbsent } from './absent.ts'
@@ -185,7 +186,9 @@ async function loadRoots(
   const kinds = history.reopens ? (['shown', 'returned'] as const) : []
   const pending = new Set<string>()
   for (const kind of kinds) for (const { subject } of await pendingClaims(sql, witness, kind)) pending.add(subject)
-  const others = roots.filter((entity) => !before.entities.has(entity) || pending.has(entity.key))
+  const found = notLoadedBefore(roots, before)
+  const fresh = new Set(found)
+  const others = pending.size === 0 ? found : roots.filter((entity) => pending.has(entity.key) || fresh.has(entity))
   const loaded = await loadAndRemember(sql, witness, history, others, lastSeen, scope)
   return { ...loaded, ...withheld, unchanged: loaded.unchanged + roots.length - others.length }
 }

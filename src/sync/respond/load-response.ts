@@ -71,7 +71,7 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   const judged = { ...validation, response: { ...validation.response, ...(unsent ? { unsent } : {}), followsUnsent } }
   const { awaitsAbsences, ...accepted } = await loadUnlessKnown(sql, resource, judged, witness)
   if (scope !== undefined) await averageAgain(sql, resource, new Date(extraction.observedAt))
-  preparation.repetition?.remember({ loaded: { contentHash, entities: new Set(rootsOf(preparation)) } })
+  preparation.repetition?.remember({ loaded: { contentHash, entities: rootsOf(preparation) } })
   const actions = [...walkActions(extraction, records), ...guarded, ...accepted.guarded]
   // Later ones are still compared with the last one of plausible size.
   const compared =

@@ -117,9 +117,9 @@ export function lostBy(changed: Loaded['changed']): Map<string, string[]> {
 
 /** The same within one response. */
 function lossesOf(entities: readonly Prepared[], changed: Loaded['changed']): Found[] {
-  if (changed.length === 0) return []
-  const losses = countLosses()
   const lost = lostBy(changed)
+  if (![...lost.values()].some((paths) => paths.length > 0)) return []
+  const losses = countLosses()
   for (const { key } of entities) losses.add(key, lost.get(key) ?? [])
   return losses.found()
 }
