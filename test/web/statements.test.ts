@@ -102,6 +102,42 @@ describe('statements of a page', () => {
     expect([(await ask('/feeds/patches.atom?x')).status, counted.at(-1)]).toEqual([200, true])
   })
 
+  test('read the latest sample of each resource of a territory for the map, however many there are', async () => {
+    const { db } = web.world
+    await db.query(
+      `insert into game.territory_resource (territory, resource, observed_at, generation, base_generation, stored, storage_limit)
+       select place.territory, kind, $1::timestamptz - n * interval '1 minute', n, n, n, 1000
+         from game.territory place, unnest('{EMERALD,ORE}'::text[]) kind, generate_series(1000, 1500) n
+        where place.valid_until = 'infinity' on conflict do nothing`,
+      [new Date(instantOf('12:00'))],
+    )
+    let [read, places] = [0, 0]
+    // biome-ignore lint/suspicious/noExplicitAny: a plan of Postgres
+    const count = (node: any): void => {
+      if (/^territory_resource/.test(node['Relation Name'] ?? '')) read += node['Actual Rows'] * node['Actual Loops']
+      for (const one of node.Plans ?? []) count(one)
+    }
+    const transaction: typeof db.transaction = (work, options) =>
+      db.transaction((sql) => {
+        const query: typeof sql.query = async (text, values) => {
+          if (text.includes('territory_resource')) {
+            const [row] = await sql.query<{ 'QUERY PLAN': { Plan: object }[] }>(
+              `explain (analyze, format json) ${text}`,
+              values,
+            )
+            count(row?.['QUERY PLAN'][0]?.Plan)
+            places = (await sql.query('select from analytics.territory')).length
+          }
+          return await sql.query(text, values)
+        }
+        return work({ ...sql, query })
+      }, options)
+    const { ask } = await serve({ ...web.world, db: Object.assign(Object.create(db), { transaction }) })
+    expect((await ask('/map')).status).toBe(200)
+    expect(places).toBeGreaterThan(1)
+    expect(read).toBeLessThan(places * 12)
+  })
+
   test('are made once for the parts of the first page that name no player', async () => {
     const made = await counting()
     await made('/')
