@@ -617,7 +617,7 @@ comment on column game.player_status.observed_at is 'observed_at of the response
 comment on column game.player_status.online is 'NULL: hidden. False: offline, of a player who does not hide it.';
 comment on column game.player_status.world is 'Where. NULL: offline or hidden.';
 comment on column game.player_status.last_join is 'The latest login. NULL: the API did not send it, or it is hidden: what the API sends then may be out of date.';
-comment on column game.player_status.active_character is 'Uuid of the character in play, or played last. NULL: the API did not send it.';
+comment on column game.player_status.active_character is 'Uuid of the character in play, or played last. NULL: the API did not send it, or the player hides it.';
 
 comment on table game.quest_count is 'Versions of the number of quests. The API names none of them.';
 comment on column game.quest_count.counted is 'Natural key: what is counted, quests.';

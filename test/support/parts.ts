@@ -102,6 +102,7 @@ export const slow: readonly string[] = [
   'sync/budget-shared.test.ts',
   'sync/kill.test.ts',
   'sync/refusals-attacks.test.ts',
+  'sync/weeks.test.ts',
   'web/export.test.ts',
   'web/pages-browser.test.ts',
   'web/site-browser.test.ts',

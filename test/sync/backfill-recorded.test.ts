@@ -49,6 +49,16 @@ describe.each(kindsOfPart)('recorded answers on the %s database', (kind) => {
     expect(await world.rows(`select key, status from sync.observation`)).toEqual([[key, 'ok']])
   })
 
+  test('leave alone the list of boards, which is no board', async () => {
+    const loaded = await load(world, [
+      { at: '10:00', path: '/leaderboards/types', body: ['totalGlobalLevel', 'guildLevel'] },
+      { at: '10:01', path: '/leaderboards/guildLevel', body: { 1: { uuid: guildId('a'), name: 'Guild', level: 5 } } },
+    ])
+    expect([...loaded.unknown.keys()]).toEqual(['GET /leaderboards/types'])
+    expect(await world.rows(`select key, status from sync.observation`)).toEqual([['guildLevel', 'ok']])
+    expect(await world.rows(`select count(*)::int from sync.quarantine`)).toEqual([[0]])
+  })
+
   test('load lists of another length than is asked for: a shorter one ends nothing, and says nothing of what comes after', async () => {
     const board = (length: number, but: readonly number[] = []) =>
       Object.fromEntries(

@@ -191,7 +191,8 @@ function normalizePlayer(record: unknown, context?: ResponseContext): Normalized
 
 /** `online: false` of a player who hides it means nothing, nor does `lastJoin`, which is then frozen or missing (API reference 7.3). */
 function statusOf(playerUuid: string, player: Player, restricted: readonly string[]): Row {
-  const { online, server, lastJoin, activeCharacter } = player
+  const { online, server, lastJoin, characters } = player
+  const { activeCharacter } = hidesActive(restricted, Object.keys(characters ?? {}), player) ? noCharacter : player
   if (restricted.includes('onlineStatus') || typeof online !== 'boolean') return { playerUuid }
   return {
     playerUuid,
@@ -200,6 +201,18 @@ function statusOf(playerUuid: string, player: Player, restricted: readonly strin
     lastJoin,
     activeCharacter: activeCharacter && uuidText(activeCharacter),
   }
+}
+
+const noCharacter = { activeCharacter: null }
+
+/** Whether the character in play is one that the player hides: who hides the list hides each, and a hunted one is not in it. */
+function hidesActive(
+  restricted: readonly string[],
+  listed: readonly string[],
+  { activeCharacter }: Pick<Player, 'activeCharacter'>,
+): boolean {
+  if (restricted.includes('characterListAccess')) return true
+  return restricted.includes('huntedCharacterAccess') && !listed.some((uuid) => uuid === activeCharacter)
 }
 
 const skills = ['strength', 'dexterity', 'intelligence', 'defence', 'agility']

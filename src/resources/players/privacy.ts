@@ -1,4 +1,5 @@
 import { fieldsByRule } from '../../api/schemas/form/field-meta.ts'
+import { uuidText } from '../../api/schemas/form/limits.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { characterSchema } from '../../api/schemas/people/characters.ts'
 import { playerSchema } from '../../api/schemas/people/players.ts'
@@ -60,7 +61,8 @@ function redactProfile(profile: Fields, rule: string): boolean {
   const { characters } = profile
   if (rule === 'huntedCharacterAccess') {
     const hunted = charactersIn(profile).flatMap(([key, character]) => (isHunted(character) ? [key] : []))
-    return isFields(characters) && removeFields(characters, hunted)
+    const isActive = hideActive(profile, (uuid) => hunted.some((one) => uuidText(one) === uuidText(uuid)))
+    return (isFields(characters) && removeFields(characters, hunted)) || isActive
   }
   const each = (fields: (character: Fields) => readonly string[]) =>
     charactersIn(profile).reduce<boolean>(
@@ -69,7 +71,16 @@ function redactProfile(profile: Fields, rule: string): boolean {
     )
   if (rule === 'characterBuildAccess') return each(() => ['skillPoints'])
   if (rule === 'characterDataAccess') return each((one) => Object.keys(one).filter((name) => !isLight(name)))
-  return removeFields(profile, fieldsUnder(fieldsOfRules, rule))
+  const isActive = rule === 'characterListAccess' && hideActive(profile, () => true)
+  return removeFields(profile, fieldsUnder(fieldsOfRules, rule)) || isActive
+}
+
+/** Removes the character in play, where it is one of these; true when it was there. */
+function hideActive(profile: Fields, isOne: (uuid: string) => boolean): boolean {
+  const { activeCharacter } = profile
+  if (typeof activeCharacter !== 'string' || !isOne(activeCharacter)) return false
+  profile.activeCharacter = null
+  return true
 }
 
 export const profileResponses: PersonalResponses = {

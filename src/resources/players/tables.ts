@@ -66,7 +66,9 @@ export const playerStatus = sampleTable(
     lastJoin: textInstant(
       'The latest login. NULL: the API did not send it, or it is hidden: what the API sends then may be out of date.',
     ),
-    activeCharacter: uuid('Uuid of the character in play, or played last. NULL: the API did not send it.'),
+    activeCharacter: uuid(
+      'Uuid of the character in play, or played last. NULL: the API did not send it, or the player hides it.',
+    ),
   },
 )
 

@@ -3,6 +3,8 @@ import { brotliCompress, brotliDecompress, constants } from 'node:zlib'
 import { and, eq, notExists, sql as text } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import { parseJson } from '../../api/schemas/form/bodies.ts'
+import { isFields } from '../../api/schemas/form/unknown.ts'
+import { addRedacted } from '../../api/schemas/people/redacted.ts'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import { sha256 } from '../normalize/hash.ts'
@@ -166,6 +168,7 @@ export async function rewriteBody(
     (select * from unnest(${text.param(ids)}::int8[], ${text.param(positions)}::int2[]))`
   if (outcome === 'nothing') await typed(sql).delete(rawAnswer).where(isReference)
   else {
+    if (isFields(body)) addRedacted(body, {})
     const [after] = await storeBodies(sql, [Buffer.from(JSON.stringify(body))], kept.firstAt)
     await typed(sql).update(rawAnswer).set({ hash: after }).where(isReference)
   }

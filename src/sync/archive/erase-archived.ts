@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { or } from 'drizzle-orm'
 import { parseJson } from '../../api/schemas/form/bodies.ts'
 import { uuidText } from '../../api/schemas/form/limits.ts'
-import { dropRedacted, mayHoldRedacted, redactedField } from '../../api/schemas/people/redacted.ts'
+import { addRedacted, dropRedacted, mayHoldRedacted, redactedField } from '../../api/schemas/people/redacted.ts'
 import { FOREVER } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
@@ -156,7 +156,9 @@ export function erasedText(
   const body = parseJson(Buffer.from(text).toString('utf8'))
   const isDropped = isOurs && dropRedacted(body)
   const met = responses ? targets.filter((target) => redact(body, responses, target)) : []
-  return met.length === 0 && !isDropped ? text : Buffer.from(JSON.stringify(body))
+  if (met.length === 0 && !isDropped) return text
+  if (met.length > 0 && isFields(body)) addRedacted(body, {})
+  return Buffer.from(JSON.stringify(body))
 }
 
 /**

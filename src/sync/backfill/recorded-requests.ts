@@ -44,7 +44,10 @@ interface RecordedRequests {
 export async function requestsOfResource(resource: Resource | Worklist): Promise<RecordedRequests> {
   const call = (body?: object) => requestsOf((api) => extractWith(resource, api), body)
   const names = (await call()).map(nameOfRequest)
-  if (isWorklist(resource)) return requestsOfKeys(resource, names)
+  if (isWorklist(resource)) {
+    const lists = await requestsOf(async (api) => await resource.listKeys?.(api, {}))
+    return requestsOfKeys(resource, names, lists.map(nameOfRequest))
+  }
   const forms = (resource.otherForms ?? []).map(nameOfTarget)
   // What is asked of each key of a list shows where a list has one.
   const listed = (await call({ [sampleKey]: {} })).map(nameOfRequest)
@@ -64,8 +67,10 @@ export async function requestsOfResource(resource: Resource | Worklist): Promise
   }
 }
 
-function requestsOfKeys(resource: Worklist, names: readonly string[]): RecordedRequests {
-  const keyOf = keyMatcher(names.join('\n'))
+/** @param lists requests for the list of keys, which may be named as if they were of a key */
+function requestsOfKeys(resource: Worklist, names: readonly string[], lists: readonly string[]): RecordedRequests {
+  const matched = keyMatcher(names.join('\n'))
+  const keyOf = (name: string) => (lists.includes(name) ? undefined : matched(name))
   const { parameter = '', usual = 0 } = resource.listLimit ?? {}
   /** The line as if no length of the list had been asked for, and the length. */
   const asked = (line: RecordedLine) => {

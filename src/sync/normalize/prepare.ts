@@ -1,6 +1,7 @@
 import { storable } from '../../api/schemas/form/limits.ts'
 import type { CountedRecords } from '../../api/schemas/form/presence.ts'
 import { type Misfit, misfitOf } from '../../api/schemas/form/record.ts'
+import { isRedacted } from '../../api/schemas/people/redacted.ts'
 import { RecordError } from '../../base/errors.ts'
 import type { IgnoredInstant, ResponseContext } from '../declare/ignored.ts'
 import type { Extraction, QuarantinedPart, ResourceBase } from '../declare/resource.ts'
@@ -152,7 +153,9 @@ function countFields(
   { entities, quarantined }: Pick<Preparation, 'entities' | 'quarantined'>,
   counted: CountedRecords | undefined,
 ): FieldCount[] {
-  const bodies = bodyOf ? records.map((record) => bodyOf(record) ?? record) : records
+  // What was removed from an archived body, the API did send.
+  const whole = records.filter((record) => !isRedacted(record))
+  const bodies = bodyOf ? whole.map((record) => bodyOf(record) ?? record) : whole
   const counts = sent?.count(bodies, counted) ?? new Map()
   const odd = new Map<string, number>()
   const add = ({ anywhere, type }: Misfit) => type !== 'undefined' && odd.set(anywhere, (odd.get(anywhere) ?? 0) + 1)

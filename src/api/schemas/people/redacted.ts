@@ -18,7 +18,7 @@ const counts: unique symbol = Symbol('redacted counts')
 
 const none: RedactedCounts = { worlds: {}, members: 0, online: 0, hidden: 0 }
 
-/** Adds to what an archived body says of its removed records, in place. */
+/** Says of an archived body that something was removed from it, and adds to what it says of removed records, in place. */
 export function addRedacted(body: object, more: Partial<RedactedCounts>): void {
   const before = countsFrom(Reflect.get(body, redactedField))
   // A world may have any name, also that of a field that objects have.
@@ -34,6 +34,11 @@ export function revealRedacted(body: unknown): unknown {
   if (!isFields(body) || !Object.hasOwn(body, redactedField)) return body
   const { [redactedField]: found, ...rest } = body
   return { ...rest, [counts]: countsFrom(found) }
+}
+
+/** Whether something was removed from a body, which it does not lack for that. */
+export function isRedacted(body: unknown): boolean {
+  return isFields(body) && counts in body
 }
 
 /** What was counted of records that were removed from a body; nothing in one that the API sent. */
