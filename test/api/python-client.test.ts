@@ -134,6 +134,12 @@ except ReadApiError as error:
     }
   })
 
+  test('has the version of the program', () => {
+    const [, version] = /^version = "(.+)"$/m.exec(readFileSync(join(folder, 'pyproject.toml'), 'utf8')) ?? []
+    const manifest: { version: string } = JSON.parse(readFileSync(join(folder, '../../package.json'), 'utf8'))
+    expect(version).toBe(manifest.version)
+  })
+
   const notebook: { cells: { cell_type: string; source: string[]; outputs?: unknown[] }[] } = JSON.parse(
     readFileSync(join(folder, 'history.ipynb'), 'utf8'),
   )

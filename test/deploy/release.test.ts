@@ -89,6 +89,9 @@ describe('a release', () => {
     await writeFile(join(folder, 'new.txt'), '')
     const text = await readFile(join(folder, 'package.json'), 'utf8')
     await writeFile(join(folder, 'package.json'), text.replace(/"version": "[^"]+"/, `"version": "${version}"`))
+    const changes = await readFile(join(folder, 'CHANGELOG.md'), 'utf8')
+    const told = changes.replace('## [Unreleased]\n', '## [Unreleased]\n\n### Added\n\n- What the test adds.\n')
+    await writeFile(join(folder, 'CHANGELOG.md'), told)
     await expect(release('--dry-run')).rejects.toMatchObject({
       code: 1,
       stderr: [
