@@ -7,6 +7,9 @@ import { onSessions } from './read-sessions.ts'
 /** So many statements of one page run at once on a server; a session begins with the first that needs it. */
 const SESSIONS = 2
 
+/** How long idle work waits and runs, ms: on a database that is never free, or slow, it would begin again and again for pages that are not asked for. */
+const IDLE_MS = 60_000
+
 /** What statements answered, by the statement and its values. */
 export type Answers = Map<string, readonly unknown[]>
 
@@ -19,7 +22,7 @@ export interface Reader {
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   /** The same with the rights of the reader role, where the user of the database has it: schema `analytics` alone. */
   ask<T>(work: (sql: Sql) => Promise<T>): Promise<T>
-  /** Runs work on the embedded database while it is free, as often as it takes. @throws when the signal is aborted */
+  /** Runs work on the embedded database while it is free, anew after each interruption. @throws when the signal is aborted, or a minute is over */
   whileIdle<T>(signal: AbortSignal, work: (sql: Sql) => Promise<T>): Promise<T>
   /** Runs all that one request reads: on the embedded database, which has one session, all of it together may take `timeoutMs`. */
   request<T>(work: () => Promise<T>): Promise<T>
@@ -60,7 +63,7 @@ export async function openReader(db: Database, timeoutMs: number, kept?: Answers
         await sql.query(readOnly)
         return await work(once(sql, answers))
       }
-      return await db.transaction(begun, { whileIdle: signal })
+      return await db.transaction(begun, { whileIdle: signal, limitMs: IDLE_MS })
     },
     ask: (work) => inside(hasRole ? asReader : readOnly, work),
     request: (work) => endsAt.run(performance.now() + timeoutMs, work),

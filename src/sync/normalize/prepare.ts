@@ -153,9 +153,9 @@ function countFields(
   { entities, quarantined }: Pick<Preparation, 'entities' | 'quarantined'>,
   counted: CountedRecords | undefined,
 ): FieldCount[] {
+  const sentBodies = bodyOf ? records.map((record) => bodyOf(record) ?? record) : records
   // What was removed from an archived body, the API did send.
-  const whole = records.filter((record) => !isRedacted(record))
-  const bodies = bodyOf ? whole.map((record) => bodyOf(record) ?? record) : whole
+  const bodies = sentBodies.filter((body) => !isRedacted(body))
   const counts = sent?.count(bodies, counted) ?? new Map()
   const odd = new Map<string, number>()
   const add = ({ anywhere, type }: Misfit) => type !== 'undefined' && odd.set(anywhere, (odd.get(anywhere) ?? 0) + 1)
