@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { addRedacted } from '../../src/api/schemas/people/redacted.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { players } from '../../src/resources/players/index.ts'
 import { compressed, decompressed } from '../../src/sync/archive/bodies.ts'
@@ -10,13 +11,19 @@ import { profile, syncPlayer, syncPlayers } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
-const kept = (nickname: string) => profile(1, { nickname, characters: {} })
+const known = (nickname: string) => profile(1, { nickname, characters: {} })
 const open = (nickname: string) => ({
-  ...kept(nickname),
+  ...known(nickname),
   firstJoin: '2014-11-11T00:00:00.000Z',
   playtime: 7,
   shiny: 'unknown',
 })
+/** What the archive keeps of an open profile after a refusal: the body says that something was removed. */
+const kept = (nickname: string) => {
+  const body = known(nickname)
+  addRedacted(body, {})
+  return body
+}
 
 describe.each(kindsOfLongTests)('the archive after a refusal, on the %s database,', (kind) => {
   const world = Object.assign(worldOf(kind), { raw: true })
