@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createTransport } from '../../src/api/http/transport.ts'
 import { reserve } from '../../src/api/rate-limit/budget.ts'
 import { emptyBudget } from '../../src/api/rate-limit/budget-state.ts'
@@ -71,6 +71,20 @@ describe.each(kindsOfPart)('the budget in the %s database', (kind) => {
     await add(store, 'r')
     await db.query(`update sync.budget set state = '{"tokens": 3}'`)
     expect(await count(store)).toBeNull()
+  })
+
+  test('is one statement where the row is as this process left it, and sees what another one wrote meanwhile', async () => {
+    const [store, other] = [budgetOf(db), budgetOf(db)]
+    await add(store, 'a')
+    const sent = vi.spyOn(db, 'query')
+    const begun = vi.spyOn(db, 'transaction')
+    expect(await add(store, 'b')).toBe(1)
+    expect([sent.mock.calls.length, begun.mock.calls.length]).toEqual([1, 0])
+    expect(await add(other, 'c')).toBe(2)
+    expect(await add(store, 'd')).toBe(3)
+    expect(begun).toHaveBeenCalledTimes(2)
+    vi.restoreAllMocks()
+    expect(await count(budgetOf(db))).toBe(4)
   })
 
   test('rolls back a change whose step fails', async () => {

@@ -33,7 +33,8 @@ export function accountOf(baseUrl: string, token: string | null | undefined): st
 /**
  * The budgets of one account in the database, shared by all processes that use it. Each change is a transaction of its
  * own on one row: no lock is held during a wait or a request, and none for a second row, so that there is no
- * deadlock. The processes are taken to agree on the time to about a second.
+ * deadlock. It is one statement where the row is as this process left it, which it is between polls of one process; else the row
+ * is locked and read first. The processes are taken to agree on the time to about a second.
  * @param options.lockWaitMs how long one try waits for a row that another process holds, in ms of the real time
  */
 export function databaseBudget(
@@ -42,13 +43,15 @@ export function databaseBudget(
 ): BudgetStore {
   const { account, clock, lockWaitMs = LOCK_WAIT } = options
   // A crash of the server loses a request or two, which the next response's headers correct: not worth a wait for the disk.
-  const settings = `set local synchronous_commit = off; set local lock_timeout = ${Math.round(lockWaitMs)}`
+  const settings = `set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '${Math.round(lockWaitMs)}', true)`
+  /** What this process left in a row. It is taken out for a change: another one at the same time locks the row. */
+  const left = new Map<string, BudgetState>()
 
   async function change<T>(bucket: string, step: (state: BudgetState | null) => Step<T>): Promise<T> {
     for (let tried = 1; ; tried++) {
       try {
         // It is brief, and others wait for the slot of each request.
-        return await beforeOthers(() => db.transaction((sql) => changeRow(sql, bucket, step)))
+        return await beforeOthers(() => changeOnce(bucket, step))
       } catch (error) {
         if (!(error instanceof RetryableError) || tried >= TRIES) throw error
         reach('recovery: the budget is asked again')
@@ -57,15 +60,37 @@ export function databaseBudget(
     }
   }
 
-  async function changeRow<T>(sql: Sql, bucket: string, step: (state: BudgetState | null) => Step<T>): Promise<T> {
-    await sql.query(settings)
+  async function changeOnce<T>(bucket: string, step: (state: BudgetState | null) => Step<T>): Promise<T> {
+    const known = left.get(bucket)
+    left.delete(bucket)
+    const made =
+      (known && (await changeKnown(bucket, known, step))) ??
+      (await db.transaction((sql) => changeLocked(sql, bucket, step)))
+    left.set(bucket, made.state)
+    return made.result
+  }
+
+  /** Changes a row that is still as it is known; undefined where it is not. */
+  async function changeKnown<T>(bucket: string, known: BudgetState, step: (state: BudgetState) => Step<T>) {
+    const made = step(known)
+    const changed = await db.query(
+      `with settings as materialized (select ${settings})
+       update sync.budget set state = $1, changed_at = $2 from settings
+        where account = $3 and bucket = $4 and state = $5 returning 1`,
+      [made.state, new Date(clock.now()), account, bucket, known],
+    )
+    return changed.length > 0 ? made : undefined
+  }
+
+  async function changeLocked<T>(sql: Sql, bucket: string, step: (state: BudgetState | null) => Step<T>) {
+    await sql.query(`select ${settings}`)
     const stored = (await lockRow(sql, bucket)) ?? (await createRow(sql, bucket))
-    const { state, result } = step(beginWith(readBudgetState(stored), bucket))
+    const made = step(beginWith(readBudgetState(stored), bucket))
     await typed(sql)
       .update(budget)
-      .set({ state, changedAt: new Date(clock.now()) })
+      .set({ state: made.state, changedAt: new Date(clock.now()) })
       .where(is(bucket))
-    return result
+    return made
   }
 
   /** Only this process has the embedded database open: what it did not reserve itself was reserved by one that is dead. */
@@ -93,9 +118,13 @@ export function databaseBudget(
     return await lockRow(sql, bucket)
   }
 
+  return { change, ...routesIn(db, account, clock) }
+}
+
+/** Which bucket each route of an account draws from. */
+function routesIn(db: Database, account: string, clock: Clock): Omit<BudgetStore, 'change'> {
   const ofAccount = eq(routeBucket.account, account)
   return {
-    change,
     async bucketOf(route) {
       const [row] = await typed(db)
         .select({ bucket: routeBucket.bucket })
