@@ -19,7 +19,7 @@ COPY package.json LICENSE README.md CHANGELOG.md CONTRIBUTING.md ./
 COPY docs docs
 COPY examples examples
 COPY migrations migrations
-COPY src/analytics src/analytics
+COPY src/questions src/questions
 COPY src/lake/sql src/lake/sql
 COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/dist dist

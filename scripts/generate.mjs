@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import process, { argv, chdir, stderr } from 'node:process'
 import { z } from 'zod'
-import { readDictionary } from '../dist/analytics/dictionary.js'
-import { markdownOf } from '../dist/analytics/dictionary-markdown.js'
-import { pageOf } from '../dist/analytics/dictionary-page.js'
-import { viewsModule } from '../dist/analytics/views-module.js'
 import { migrateDatabase, template } from '../dist/app/app.js'
 import { systemClock } from '../dist/base/clock.js'
 import { jsonSchemas } from '../dist/cli/output/json-schemas.js'
 import { openEmbedded } from '../dist/db/embedded/embedded.js'
+import { readDictionary } from '../dist/questions/dictionary.js'
+import { markdownOf } from '../dist/questions/dictionary-markdown.js'
+import { pageOf } from '../dist/questions/dictionary-page.js'
+import { viewsModule } from '../dist/questions/views-module.js'
 import { clientModule } from '../dist/web/api/client-module.js'
 import { openApi } from '../dist/web/api/openapi.js'
 import { commentsBySchema } from './generate/comments.mjs'
@@ -40,7 +40,7 @@ async function generated(path, text) {
 for (const [schema, text] of Object.entries(await commentsBySchema()))
   await generated(`migrations/comments/${schema}.sql`, text)
 await generated('migrations/comments/replica-identity.sql', await identitiesOf())
-await generated('src/analytics/sql/21-recorded.sql', await recordedViews())
+await generated('src/questions/sql/21-recorded.sql', await recordedViews())
 for (const [name, schema] of Object.entries(jsonSchemas))
   await generated(`docs/reference/json/${name}.schema.json`, `${JSON.stringify(z.toJSONSchema(schema), null, 2)}\n`)
 for (const name of await readdir('docs', { recursive: true })) {
@@ -56,8 +56,8 @@ try {
   const db = await openEmbedded(folder, { clock: systemClock, holds: ['generate'], waitMs: 1000, ...migrated })
   await migrateDatabase(db, { clock: systemClock })
   const dictionary = await readDictionary(db)
-  await generated('src/analytics/dictionary.md', markdownOf(pageOf(dictionary)))
-  await generated('src/analytics/views.ts', viewsModule(dictionary.questions))
+  await generated('src/questions/dictionary.md', markdownOf(pageOf(dictionary)))
+  await generated('src/questions/views.ts', viewsModule(dictionary.questions))
   await generated('src/api/read/questions.ts', clientModule(dictionary.questions))
   await generated('clients/python/wynnsync_client/questions.py', pythonModule(openApi(dictionary.questions, '')))
   await db.close()

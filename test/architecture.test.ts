@@ -45,9 +45,9 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
   src: [
     ['base'],
     ['api', 'db'],
-    ['analytics', 'sandbox', 'sync'],
-    ['resources'],
-    ['app'],
+    ['questions', 'sandbox', 'sync'],
+    ['drawing', 'resources'],
+    ['app', 'report'],
     ['lake', 'monitoring'],
     ['web'],
     ['cli'],

@@ -9,7 +9,7 @@ const held = [
   ...['auth', 'endpoints', 'http', 'rate-limit', 'recordings'].map((name) => `src/api/${name}`),
   ...['call', 'client', 'errors', 'index', 'listings', 'pages', 'response'].map((name) => `src/api/${name}.ts`),
   ...[
-    'src/analytics',
+    'src/questions',
     'src/app',
     'src/base',
     'src/cli',

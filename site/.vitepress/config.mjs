@@ -14,7 +14,7 @@ for (const path of [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'docs',
-  'src/analytics/dictionary.md',
+  'src/questions/dictionary.md',
 ])
   cpSync(join(root, path), join(site, 'pages', path), { recursive: true })
 

@@ -197,7 +197,7 @@ export async function objectsOfUsers(db: Database): Promise<string[]> {
 
 /** Grants the reader role its rights again: it may have been created since. */
 export function admitReaders(db: Database): Promise<void> {
-  return admitReader(db, fileURLToPath(new URL('src/analytics/sql/99-reader.sql', packageRoot)))
+  return admitReader(db, fileURLToPath(new URL('src/questions/sql/99-reader.sql', packageRoot)))
 }
 
 /** All that a database is migrated with. */
@@ -226,7 +226,7 @@ export async function makeTemplate(folder: string): Promise<void> {
 
 /** SQL that may run again at any time: the comments on the tables, then the public views in the order of their names. */
 function repeatableSql() {
-  return ['migrations/comments', 'src/analytics/sql'].flatMap((folder) => {
+  return ['migrations/comments', 'src/questions/sql'].flatMap((folder) => {
     const path = fileURLToPath(new URL(`${folder}/`, packageRoot))
     const names = readdirSync(path).flatMap((file) => (file.endsWith('.sql') ? file.slice(0, -'.sql'.length) : []))
     return names.sort().map((name) => ({ name: `${folder}/${name}`, path: `${path}${name}.sql` }))

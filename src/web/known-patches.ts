@@ -1,5 +1,5 @@
-import { type AllPatches, allPatches } from '../analytics/report/patch/patch-changes.ts'
 import type { Sql } from '../db/database.ts'
+import { type AllPatches, allPatches } from '../drawing/patch/patch-changes.ts'
 
 /** Every patch, the last one first. */
 export type PatchesOf = (sql: Sql) => Promise<AllPatches['patches']>

@@ -1,4 +1,4 @@
-import type { Question } from '../analytics/questions.ts'
+import type { Question } from '../questions/questions.ts'
 
 /** Whether a question is about single players: it takes one, or its rows name one. The entities of leaderboards may be players, and authors of news are. */
 export function isAboutPlayers({ parameters, columns }: Question): boolean {

@@ -65,7 +65,7 @@ describe('the package, installed in an empty folder,', () => {
   test('has one copy of the program, and runs it with an embedded database', async () => {
     const installed = join(folder, 'node_modules/wynnsync')
     expect((await readdir(join(installed, 'dist'))).sort()).toEqual([
-      ...['analytics', 'api', 'base', 'cluster', 'main.js', 'program', 'sandbox'],
+      ...['api', 'base', 'cluster', 'main.js', 'program', 'questions', 'sandbox'],
     ])
     const env = { ...process.env, WYNNSYNC_DATA_DIR: join(folder, 'data'), WYNNSYNC_BASE_URL: sandbox.url }
     const wynnsync = async (...args: string[]) => (await run('npx', ['wynnsync', ...args], { cwd: folder, env })).stdout

@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest'
-import { topics } from '../../src/analytics/catalogue.ts'
+import { topics } from '../../src/questions/catalogue.ts'
 import { buildProgram, mainFile } from '../support/cli.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 

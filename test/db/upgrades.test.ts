@@ -18,7 +18,9 @@ const git = (...args: string[]) =>
 
 /** The SQL of a commit: paths and blobs of what it installs. */
 function sqlOf(commit: string): (readonly [path: string, blob: string])[] {
-  const lines = git('ls-tree', '-r', commit, '--', 'migrations', 'src/analytics').toString().split('\n')
+  const lines = git('ls-tree', '-r', commit, '--', 'migrations', 'src/analytics', 'src/questions')
+    .toString()
+    .split('\n')
   return lines.flatMap((line) => {
     const [, blob = '', path = ''] = /^\d+ blob (\w+)\t(.*)$/.exec(line) ?? []
     return /^migrations\/|\.sql$/.test(path) ? [[path, blob] as const] : []
@@ -29,7 +31,14 @@ function sqlOf(commit: string): (readonly [path: string, blob: string])[] {
 function editions(): { readonly commit: string; readonly files: ReturnType<typeof sqlOf> }[] {
   if (!existsSync(join(root, '.git')) || git('rev-parse', '--is-shallow-repository').toString().trim() === 'true')
     return []
-  const commits = git('log', '--format=%h', '--', 'migrations', ':(glob)src/analytics/**/*.sql')
+  const commits = git(
+    'log',
+    '--format=%h',
+    '--',
+    'migrations',
+    ':(glob)src/analytics/**/*.sql',
+    ':(glob)src/questions/sql/*.sql',
+  )
     .toString()
     .trim()
     .split('\n')

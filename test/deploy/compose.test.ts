@@ -61,7 +61,7 @@ describe('docker-compose.yml', () => {
       if (from.startsWith('.')) expect(existsSync(new URL(from, root)), volume).toBe(true)
       else expect(Object.keys(composed.volumes)).toContain(from)
     }
-    expect(statSync(new URL('src/analytics/grafana/login.sh', root)).mode & 0o111).toBe(0o111)
+    expect(statSync(new URL('src/questions/grafana/login.sh', root)).mode & 0o111).toBe(0o111)
   })
 
   test('starts nobody before whom he needs', () => {
@@ -76,10 +76,10 @@ describe('docker-compose.yml', () => {
 
   test('tells Grafana the login that the database was made with, and wynnsync its URL', () => {
     const { postgres, wynnsync, grafana } = composed.services
-    const source = parse(read('src/analytics/grafana/provisioning/datasources/wynnsync.yml')).datasources[0]
+    const source = parse(read('src/questions/grafana/provisioning/datasources/wynnsync.yml')).datasources[0]
     expect(grafana?.environment.READER_PASSWORD).toBe(postgres?.environment.GRAFANA_READER_PASSWORD)
     expect(source.secureJsonData.password).toBe('$READER_PASSWORD')
-    expect(read('src/analytics/grafana/login.sh')).toContain(`create role ${source.user} login`)
+    expect(read('src/questions/grafana/login.sh')).toContain(`create role ${source.user} login`)
     expect([source.url, source.jsonData.database]).toEqual(['postgres:5432', postgres?.environment.POSTGRES_DB])
     const { DATABASE_URL, PGPASSWORD } = wynnsync?.environment ?? {}
     expect(DATABASE_URL).toBe('postgres://wynnsync@postgres:5432/wynnsync')

@@ -36,7 +36,7 @@ async function migrateAsBefore(db: Database): Promise<void> {
   )
   await migrate(db, {
     folder,
-    repeatable: [{ name: 'src/analytics/sql/12-player-evidence', path: view }],
+    repeatable: [{ name: 'src/questions/sql/12-player-evidence', path: view }],
     clock: systemClock,
   })
 }

@@ -1,6 +1,6 @@
-import { statementFor } from '../../src/analytics/asking/statement.ts'
-import { readQuestions } from '../../src/analytics/questions.ts'
 import type { Database } from '../../src/db/database.ts'
+import { statementFor } from '../../src/questions/asking/statement.ts'
+import { readQuestions } from '../../src/questions/questions.ts'
 
 /** A value for each parameter that a function can have. */
 export type Given = Readonly<Record<string, string>>

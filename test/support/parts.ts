@@ -20,12 +20,12 @@ export function chosenPart(value = process.env.WYNNSYNC_TEST_PART || 'all'): Par
 
 /** Test files that the quick part leaves out: each takes long, and what it holds is held by a cheaper one as well. */
 export const slow: readonly string[] = [
-  'analytics/any-settings.test.ts',
-  'analytics/extremes.test.ts',
-  'analytics/report-browser.test.ts',
-  'analytics/true-content.test.ts',
-  'analytics/true-gains.test.ts',
-  'analytics/true-game.test.ts',
+  'questions/any-settings.test.ts',
+  'questions/extremes.test.ts',
+  'report/report-browser.test.ts',
+  'questions/true-content.test.ts',
+  'questions/true-gains.test.ts',
+  'questions/true-game.test.ts',
   'api/budget-simulated.test.ts',
   'api/packed.test.ts',
   'api/wrong-limits.test.ts',

@@ -1,5 +1,5 @@
 import { parseHTML } from 'linkedom'
-import { composeReport, type Report, type Wanted } from '../../src/analytics/report/report.ts'
+import { composeReport, type Report, type Wanted } from '../../src/report/report.ts'
 import { aspects } from '../../src/resources/aspects/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { leaderboards } from '../../src/resources/leaderboards/index.ts'

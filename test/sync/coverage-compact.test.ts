@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Question, readQuestions } from '../../src/analytics/questions.ts'
+import { type Question, readQuestions } from '../../src/questions/questions.ts'
 import { resources } from '../../src/resources/index.ts'
 import { itemSets } from '../../src/resources/item-sets/index.ts'
 import { items } from '../../src/resources/items/index.ts'

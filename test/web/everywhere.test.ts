@@ -1,7 +1,7 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
-import { tableMarkup } from '../../src/analytics/report/drawing/html-table.ts'
 import { virtualClock } from '../../src/base/clock.ts'
+import { tableMarkup } from '../../src/drawing/html-table.ts'
 import { guildId } from '../support/guild-answers.ts'
 import { hostile } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'

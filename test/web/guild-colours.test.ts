@@ -1,6 +1,6 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
-import { guildColour } from '../../src/analytics/report/drawing/colours.ts'
+import { guildColour } from '../../src/drawing/colours.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { place } from '../support/guild-answers.ts'
 import { webWorld } from '../support/web-world.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readQuestions } from '../../src/analytics/questions.ts'
+import { readQuestions } from '../../src/questions/questions.ts'
 import { pagingNames } from '../../src/web/api/arguments.ts'
 import { addWebKey, removeWebKey } from '../../src/web/http/key-store.ts'
 import { guildId } from '../support/guild-answers.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { readQuestions } from '../../src/analytics/questions.ts'
 import { createLog } from '../../src/base/log.ts'
+import { readQuestions } from '../../src/questions/questions.ts'
 import { nameFinders } from '../../src/resources/key-names.ts'
 import { inProfiles } from '../../src/resources/personal.ts'
 import { purge } from '../../src/sync/privacy/person.ts'

@@ -1,7 +1,7 @@
 import CliTable from 'cli-table3'
 import stringWidth from 'string-width'
-import { type Cells, cellOf, plainText } from '../../analytics/asking/rows-text.ts'
 import { visibleText } from '../../base/terminal-text.ts'
+import { type Cells, cellOf, plainText } from '../../questions/asking/rows-text.ts'
 import { bold, type Style } from './output.ts'
 import { numberText, shortened } from './units.ts'
 

@@ -1,5 +1,5 @@
-import { type Changed, patchText } from '../../analytics/report/patch/patch-changes.ts'
-import { clockTime, sometimeAfter } from '../../analytics/report/words.ts'
+import { type Changed, patchText } from '../../drawing/patch/patch-changes.ts'
+import { clockTime, sometimeAfter } from '../../drawing/words.ts'
 import type { Pending } from './due.ts'
 import type { WatchEvent } from './watch.ts'
 

@@ -1,7 +1,7 @@
-import type { Given } from '../../analytics/asking/ask.ts'
-import { bounds } from '../../analytics/asking/bounds.ts'
-import { hasOperator } from '../../analytics/asking/filters.ts'
-import type { Question } from '../../analytics/questions.ts'
+import type { Given } from '../../questions/asking/ask.ts'
+import { bounds } from '../../questions/asking/bounds.ts'
+import { hasOperator } from '../../questions/asking/filters.ts'
+import type { Question } from '../../questions/questions.ts'
 import { Problem } from '../http/problems.ts'
 
 /** Parameters of a request that are no arguments of the question. A column of such a name is filtered with an operator. */

@@ -1,6 +1,6 @@
-import { topics } from '../../analytics/catalogue.ts'
-import type { Column, Parameter, Question } from '../../analytics/questions.ts'
-import { camelCase, docOf } from '../../analytics/views-module.ts'
+import { topics } from '../../questions/catalogue.ts'
+import type { Column, Parameter, Question } from '../../questions/questions.ts'
+import { camelCase, docOf } from '../../questions/views-module.ts'
 import { problems } from '../http/problems.ts'
 import { isRequired, meaningOf } from './openapi.ts'
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { filterText, readFilters } from '../../analytics/asking/filters.ts'
-import type { Position } from '../../analytics/asking/page.ts'
-import type { Asked } from '../../analytics/asking/statement.ts'
-import type { Question } from '../../analytics/questions.ts'
+import { filterText, readFilters } from '../../questions/asking/filters.ts'
+import type { Position } from '../../questions/asking/page.ts'
+import type { Asked } from '../../questions/asking/statement.ts'
+import type { Question } from '../../questions/questions.ts'
 import { Problem } from '../http/problems.ts'
 import type { Requested } from './arguments.ts'
 

@@ -1,5 +1,5 @@
-import { type ExampleValues, valuesOf } from '../../analytics/examples.ts'
-import type { Question } from '../../analytics/questions.ts'
+import { type ExampleValues, valuesOf } from '../../questions/examples.ts'
+import type { Question } from '../../questions/questions.ts'
 
 /** Path of the question with an answer to look at; undefined when it needs a value that is not there. */
 export function examplePath({ name, kind, parameters }: Question, values: ExampleValues): string | undefined {

@@ -1,6 +1,6 @@
-import { isAsked } from '../../analytics/catalogue.ts'
-import { type Question, readQuestions } from '../../analytics/questions.ts'
 import type { Clock } from '../../base/clock.ts'
+import { isAsked } from '../../questions/catalogue.ts'
+import { type Question, readQuestions } from '../../questions/questions.ts'
 import { Problem } from '../http/problems.ts'
 import { isAboutPlayers } from '../people.ts'
 import type { Reader } from '../reading.ts'

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
-import { resolveName } from '../../analytics/asking/names.ts'
+import { resolveName } from '../../questions/asking/names.ts'
 import { Problem } from '../http/problems.ts'
 import type { Site } from '../pages/routes.ts'
 import { changeText, type NumberedChange, readNumbers } from './read-outbox.ts'

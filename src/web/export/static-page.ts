@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'
-import { instant } from '../../analytics/report/words.ts'
+import { instant } from '../../drawing/words.ts'
 
 /** What needs a server: answers, searches, feeds and pictures; and periods, filters and orders, whose pages have no end. */
 export function isExported(path: string): boolean {

@@ -1,5 +1,5 @@
-import { sometimeAfter } from '../../analytics/report/words.ts'
 import type { Sql } from '../../db/database.ts'
+import { sometimeAfter } from '../../drawing/words.ts'
 import type { Visit } from '../html/page.ts'
 import { guildNamed } from '../pages/guilds.ts'
 import type { Entry, Feed } from './atom.ts'

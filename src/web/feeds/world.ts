@@ -1,5 +1,5 @@
-import { count, shortened } from '../../analytics/report/words.ts'
 import type { Sql } from '../../db/database.ts'
+import { count, shortened } from '../../drawing/words.ts'
 import type { Visit } from '../html/page.ts'
 import { latestCaptures } from '../pages/captures.ts'
 import { guildNamed } from '../pages/guilds.ts'

@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html'
-import type { Markup } from '../../analytics/report/drawing/html-table.ts'
+import type { Markup } from '../../drawing/html-table.ts'
 
 /** A banner: the colour of its cloth, and what lies on it from the cloth up. */
 export interface Banner {

@@ -1,8 +1,8 @@
 import { html } from 'hono/html'
-import type { Markup } from '../../analytics/report/drawing/html-table.ts'
-import { isLate, readFreshness } from '../../analytics/report/freshness/freshness.ts'
-import { dayOf } from '../../analytics/report/words.ts'
 import type { Sql } from '../../db/database.ts'
+import { isLate, readFreshness } from '../../drawing/freshness.ts'
+import type { Markup } from '../../drawing/html-table.ts'
+import { dayOf } from '../../drawing/words.ts'
 
 /** How fresh all of the database is, for the header of every page. */
 export interface Health {

@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html'
-import { guildColour } from '../../analytics/report/drawing/colours.ts'
-import type { Cell, Markup } from '../../analytics/report/drawing/html-table.ts'
+import { guildColour } from '../../drawing/colours.ts'
+import type { Cell, Markup } from '../../drawing/html-table.ts'
 
 export const pathOf = (folder: string, name: string, before = '/'): string =>
   `/${folder}${before}${encodeURIComponent(name)}`

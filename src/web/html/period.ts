@@ -1,9 +1,9 @@
 import { html } from 'hono/html'
-import { bounds } from '../../analytics/asking/bounds.ts'
-import type { Frame } from '../../analytics/report/drawing/frame.ts'
-import type { Markup } from '../../analytics/report/drawing/html-table.ts'
-import { beginOf, endAfter, type Period, periodOf, type Seen, seenOf } from '../../analytics/report/period.ts'
 import { INSTANT, instantOf } from '../../base/text/instants.ts'
+import type { Frame } from '../../drawing/frame.ts'
+import type { Markup } from '../../drawing/html-table.ts'
+import { beginOf, endAfter, type Period, periodOf, type Seen, seenOf } from '../../drawing/period.ts'
+import { bounds } from '../../questions/asking/bounds.ts'
 import { Problem } from '../http/problems.ts'
 import type { Visit } from './page.ts'
 

@@ -1,4 +1,4 @@
-import { printScript } from '../../analytics/report/document.ts'
+import { printScript } from '../../drawing/document.ts'
 
 /**
  * What every page runs, and does without: `/` goes to the search, instants get the reader's time beside them, ages count on, and what is

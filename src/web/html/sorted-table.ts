@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import type { Cell, Markup, Table } from '../../analytics/report/drawing/html-table.ts'
-import { number } from '../../analytics/report/words.ts'
+import type { Cell, Markup, Table } from '../../drawing/html-table.ts'
+import { number } from '../../drawing/words.ts'
 
 /** A column by whose values the rows can be sorted. */
 export interface Column<Row> {

@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html'
-import type { Markup } from '../../analytics/report/drawing/html-table.ts'
+import type { Markup } from '../../drawing/html-table.ts'
 
 /** A number with what it was before. */
 export interface Tile {

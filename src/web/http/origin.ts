@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { bounds } from '../../analytics/asking/bounds.ts'
+import { bounds } from '../../questions/asking/bounds.ts'
 import { Problem } from './problems.ts'
 
 /** Where the client found the server: links to pictures and those of feeds must be whole. */

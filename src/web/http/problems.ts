@@ -1,10 +1,10 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
-import { AmbiguousName, UnknownName } from '../../analytics/asking/names.ts'
-import { WrongArgument } from '../../analytics/asking/readable.ts'
-import { jsonRow } from '../../analytics/asking/rows-text.ts'
 import { RetryableError, UsageError } from '../../base/errors.ts'
 import { sqlState } from '../../db/sql-errors.ts'
+import { AmbiguousName, UnknownName } from '../../questions/asking/names.ts'
+import { WrongArgument } from '../../questions/asking/readable.ts'
+import { jsonRow } from '../../questions/asking/rows-text.ts'
 
 /** What can be wrong with a request, by the name in the problem's type: status and title. */
 export const problems = {

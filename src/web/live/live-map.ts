@@ -1,9 +1,9 @@
-import { guildColour } from '../../analytics/report/drawing/colours.ts'
-import { labelOf, labelWidth } from '../../analytics/report/map/label-room.ts'
-import { mapTitle } from '../../analytics/report/map/map.ts'
-import { moment } from '../../analytics/report/words.ts'
 import { visibleLine } from '../../base/terminal-text.ts'
 import type { Sql } from '../../db/database.ts'
+import { guildColour } from '../../drawing/colours.ts'
+import { labelOf, labelWidth } from '../../drawing/map/label-room.ts'
+import { mapTitle } from '../../drawing/map/map.ts'
+import { moment } from '../../drawing/words.ts'
 
 interface Held {
   readonly territory: string

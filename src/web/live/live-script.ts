@@ -1,4 +1,4 @@
-import { mapScript } from '../../analytics/report/map/map-script.ts'
+import { mapScript } from '../../drawing/map/map-script.ts'
 import { siteScript } from '../html/site-script.ts'
 import { mapViewScript } from './map-view-script.ts'
 

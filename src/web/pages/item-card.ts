@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import { type Cell, type Markup, type Table, tableMarkup } from '../../analytics/report/drawing/html-table.ts'
-import { apiWords, count, levelText, number } from '../../analytics/report/words.ts'
+import { type Cell, type Markup, type Table, tableMarkup } from '../../drawing/html-table.ts'
+import { apiWords, count, levelText, number } from '../../drawing/words.ts'
 import { isRecord, nameOf, rollOf } from './revisions.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
-import { type Figure, listFigure, missing } from '../../analytics/report/drawing/figure.ts'
-import type { Cell } from '../../analytics/report/drawing/html-table.ts'
+import type { Sql } from '../../db/database.ts'
+import { type Figure, listFigure, missing } from '../../drawing/figure.ts'
+import type { Cell } from '../../drawing/html-table.ts'
 import {
   answerPath,
   type Change,
@@ -8,11 +9,10 @@ import {
   type Kind,
   type Patch,
   patchText,
-} from '../../analytics/report/patch/patch-changes.ts'
-import { groupChapters, groupsOf, groupTable, technicalFigure } from '../../analytics/report/patch/patch-groups.ts'
-import { shiftsPicture } from '../../analytics/report/patch/patch-shifts.ts'
-import { count, levelText, moment, number } from '../../analytics/report/words.ts'
-import type { Sql } from '../../db/database.ts'
+} from '../../drawing/patch/patch-changes.ts'
+import { groupChapters, groupsOf, groupTable, technicalFigure } from '../../drawing/patch/patch-groups.ts'
+import { shiftsPicture } from '../../drawing/patch/patch-shifts.ts'
+import { count, levelText, moment, number } from '../../drawing/words.ts'
 import { link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'

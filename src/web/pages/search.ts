@@ -1,6 +1,6 @@
-import { type Figure, listFigure } from '../../analytics/report/drawing/figure.ts'
-import type { Cell } from '../../analytics/report/drawing/html-table.ts'
-import { count } from '../../analytics/report/words.ts'
+import { type Figure, listFigure } from '../../drawing/figure.ts'
+import type { Cell } from '../../drawing/html-table.ts'
+import { count } from '../../drawing/words.ts'
 import { guildLink, link, pathOf } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 

@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html'
-import { patterns } from '../../analytics/report/drawing/colours.ts'
-import { style } from '../../analytics/report/drawing/style.ts'
+import { patterns } from '../../drawing/colours.ts'
+import { style } from '../../drawing/style.ts'
 import type { Page } from '../html/page.ts'
 
 /** Of a card, in pixels: what sites that show links ask for. */

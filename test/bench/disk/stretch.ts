@@ -7,8 +7,8 @@ import { worldSource } from '../../../src/sandbox/world-source.ts'
 import { isWorklist } from '../../../src/sync/declare/resource.ts'
 import type { Engine } from '../../../src/sync/run/engine.ts'
 import { addKeys } from '../../../src/sync/worklist/work-items.ts'
-import { apiOf } from '../../analytics/true-game/api-of-game.ts'
-import { takeKey, takeWhole } from '../../analytics/true-game/play.ts'
+import { apiOf } from '../../questions/true-game/api-of-game.ts'
+import { takeKey, takeWhole } from '../../questions/true-game/play.ts'
 
 /** Seconds between two requests of a resource; of worklists, between two keys. */
 export const paces: Readonly<Record<string, number>> = {

@@ -46,7 +46,7 @@ export async function dumpRelease(checkout: string, name: string): Promise<void>
 
 /** The views and comments of that program: the same folders as today's, as far as it had them. */
 export function repeatableOf(checkout: string) {
-  return ['migrations/comments', 'src/analytics', 'src/analytics/sql'].flatMap((folder) => {
+  return ['migrations/comments', 'src/analytics', 'src/analytics/sql', 'src/questions/sql'].flatMap((folder) => {
     const path = join(checkout, folder)
     const scripts = existsSync(path) ? readdirSync(path).filter((script) => script.endsWith('.sql')) : []
     const names = scripts.map((script) => script.slice(0, -'.sql'.length)).sort()

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
-import { readDictionary } from '../../../analytics/dictionary.ts'
-import { htmlOf } from '../../../analytics/dictionary-html.ts'
-import { markdownOf } from '../../../analytics/dictionary-markdown.ts'
-import { pageOf } from '../../../analytics/dictionary-page.ts'
 import { messageOf, UsageError } from '../../../base/errors.ts'
+import { readDictionary } from '../../../questions/dictionary.ts'
+import { htmlOf } from '../../../questions/dictionary-html.ts'
+import { markdownOf } from '../../../questions/dictionary-markdown.ts'
+import { pageOf } from '../../../questions/dictionary-page.ts'
 import { type Context, withDatabase } from '../../context.ts'
 import { refuseWith } from '../../options.ts'
 

@@ -1,0 +1,202 @@
+import * as Plot from '@observablehq/plot'
+import { html, raw } from 'hono/html'
+import { visibleLine } from '../../base/terminal-text.ts'
+import type { Sql } from '../../db/database.ts'
+import { drawScaled } from '../draw.ts'
+import { type Figure, missing } from '../figure.ts'
+import type { Roster } from '../guild/roster.ts'
+import type { Markup } from '../html-table.ts'
+import { observedOf } from '../period.ts'
+import { swatch } from '../swatch.ts'
+import { count, instant, moment, number, shortened } from '../words.ts'
+import { labelOf, labelRooms, labelSize, labelWidth, mapWidth } from './label-room.ts'
+import type { MapFrame } from './map-frame.ts'
+import { type MapHistory, type Place, readMapHistory } from './map-history.ts'
+
+/** Keeps the place of a label that the slider may bring. */
+const blank = ' '
+
+/** a. Who holds what, with a slider through the period and a replay of it. */
+export async function mapFigure(sql: Sql, frame: MapFrame): Promise<Figure> {
+  const { roster, holds, guildPageOf, tools, overlay, aside, ...period } = frame
+  const history = await readMapHistory(sql, holds)
+  const last = history.steps.at(-1) ?? period.to
+  const seen = await observedOf(sql, 'territories')
+  const isOld = seen !== null && seen.last < period.from
+  if (history.places.length === 0) return missing('map', 'No territory is known yet', 'wynnsync sync territories')
+  const holders = history.changes.map((changes) => roster.of(changes.at(-1)?.[1] ?? null))
+  const held = new Map<string | undefined, number>()
+  for (const one of holders) held.set(one?.uuid, (held.get(one?.uuid) ?? 0) + 1)
+  const title = mapTitle(held, history.places.length, (uuid) => roster.of(uuid)?.name)
+  return {
+    id: 'map',
+    title: isOld ? `As last seen ${instant(seen.last)}, before this period: ${title}` : title,
+    lead: html`Each rectangle is a territory in the colour of the guild that held it; hatched: no holder known. The table
+has the last moment, ${instant(last)} UTC; no observation after ${instant(seen?.last ?? null)}.${history.elsewhere > 0 ? ` ${count(history.elsewhere, 'hold')} of territories that are not on the map any more are left out.` : ''}`,
+    picture: html`${slider(history)}<div class="map-body">${tools ?? ''}<div class="map-port">${mapPicture(history, frame)}${overlay ?? ''}</div><div class="map-side">${legendOf(roster, held, guildPageOf)}${aside ?? ''}</div></div>
+<script type="application/json" id="map-states">${raw(states(history, roster))}</script>`,
+    table: {
+      columns: ['Territory', 'Held by', 'Prefix'],
+      rows: history.places
+        .map(({ territory }, index) => [territory, holders[index]?.name ?? null, holders[index]?.prefix ?? null])
+        .sort(([a], [b]) => String(a).localeCompare(String(b), 'en')),
+    },
+  }
+}
+
+/** Who holds the most. @param held places by the uuid of their holder, undefined without a known one @param places how many there are */
+export function mapTitle(
+  held: ReadonlyMap<string | undefined, number>,
+  places: number,
+  nameOf: (uuid: string) => string | undefined,
+): string {
+  const all = count(places, 'territory', 'territories')
+  const [first, second] = [...held].filter(([uuid]) => uuid).sort(([, a], [, b]) => b - a)
+  const leader = first?.[0] && nameOf(first[0])
+  if (!first || !leader) return `No owner is known of any of ${all}`
+  const [, most] = first
+  const share = `${number(most)} of ${all}`
+  if (most * 2 > places) return `${leader} holds most of the map: ${share}`
+  return most === second?.[1] ? `No guild holds more than ${leader}: ${share}` : `${leader} holds the most: ${share}`
+}
+
+function slider({ steps }: MapHistory): Markup {
+  const end = steps.length - 1
+  const last = steps[end]
+  return html`<div id="map-control" hidden><button type="button" id="map-play">Play</button>
+<label>Speed <select id="map-speed"><option value="1">1&times;</option><option value="2">2&times;</option><option value="4">4&times;</option></select></label>
+<input type="range" id="map-slider" aria-label="Moment" min="0" max="${end}" step="1" value="${end}">
+<output id="map-time" for="map-slider" aria-live="off">${last ? instant(last) : ''} UTC</output></div>`
+}
+
+/** From where to where the places reach: west to east, and north to south. */
+function domainsOf(places: readonly Place[]): { x: [number, number]; y: [number, number] } {
+  const least = (name: 'minX' | 'minZ') => Math.min(...places.map((one) => one[name]))
+  const most = (name: 'maxX' | 'maxZ') => Math.max(...places.map((one) => one[name]))
+  return { x: [least('minX'), most('maxX')], y: [least('minZ'), most('maxZ')] }
+}
+
+function mapPicture({ places, changes }: MapHistory, { roster, pageOf, routes, headquarters }: MapFrame) {
+  const holder = (index: number) => roster.of(changes[index]?.at(-1)?.[1] ?? null)
+  const { x, y } = domainsOf(places)
+  const rooms = labelRooms(places, x)
+  const labelAt = (index: number) => {
+    const label = shortened(holder(index)?.prefix ?? blank, 5)
+    return labelWidth(label) <= (rooms[index] ?? 0) ? label : blank
+  }
+  const label = 'Map of the territories by the guild that holds them; the table below has the same.'
+  return drawScaled(label, {
+    width: mapWidth,
+    height: Math.min(2000, Math.max(120, (mapWidth * (y[1] - y[0] + 1)) / (x[1] - x[0] + 1))),
+    margin: 1,
+    x: { domain: x, axis: null },
+    y: { domain: [y[1], y[0]], axis: null },
+    marks: [
+      Plot.rect(places, {
+        x1: 'minX',
+        x2: 'maxX',
+        y1: 'minZ',
+        y2: 'maxZ',
+        fill: places.map((_, index) => holder(index)?.fill ?? 'url(#unknown)'),
+        stroke: 'var(--paper)',
+        title: places.map(({ territory }, index) => `${territory}: ${holder(index)?.name ?? 'no holder known'}`),
+        ...(pageOf ? { href: ({ territory }: Place) => pageOf(territory), ariaLabel: 'territory' } : {}),
+      }),
+      ...(routes ? [linePath('routes', (at) => routesBetween(places, routes, at))] : []),
+      // The style sheet leaves them out where they would be too small to read.
+      Plot.text(places, {
+        x: (one) => (one.minX + one.maxX) / 2,
+        y: (one) => (one.minZ + one.maxZ) / 2,
+        text: places.map((_, index) => labelAt(index)),
+        fontSize: labelSize,
+        fill: 'var(--on-guild)',
+        stroke: 'var(--halo)',
+        strokeWidth: 2,
+        pointerEvents: 'none',
+      }),
+      ...(headquarters ? [linePath('crowns', (at) => crownsOn(places, headquarters, at))] : []),
+    ],
+  })
+}
+
+/** Where a place of the game lies in the picture. */
+type At = (x: number, z: number) => string
+
+/** One path: a thousand lines as elements of their own would slow the map down. */
+function linePath(kind: string, lines: (at: At) => string): Plot.RenderFunction {
+  return (_index, { x, y }, _values, _dimensions, { document: own }) => {
+    const path = own.createElementNS('http://www.w3.org/2000/svg', 'path')
+    path.setAttribute('class', kind)
+    path.setAttribute(
+      'd',
+      lines((across, down) => `${Math.round(Number(x?.(across)))} ${Math.round(Number(y?.(down)))}`),
+    )
+    return path
+  }
+}
+
+/** A line for each pair of places that a route joins, in either direction. */
+function routesBetween(places: readonly Place[], routes: ReadonlyMap<string, readonly string[]>, at: At): string {
+  const middles = new Map(
+    places.map((one) => [one.territory, at((one.minX + one.maxX) / 2, (one.minZ + one.maxZ) / 2)]),
+  )
+  const ends = [...routes].flatMap(([from, targets]) =>
+    targets
+      .filter((to) => from < to || !routes.get(to)?.includes(from))
+      .map((to) => [middles.get(from), middles.get(to)]),
+  )
+  return ends.flatMap(([from, to]) => (from && to ? `M${from}L${to}` : [])).join('')
+}
+
+/** A crown on the upper edge of each headquarters. */
+function crownsOn(places: readonly Place[], headquarters: ReadonlySet<string>, at: At): string {
+  return places
+    .filter(({ territory }) => headquarters.has(territory))
+    .map(({ minX, maxX, minZ }) => `M${at((minX + maxX) / 2, minZ)}m-6-5l3 4 3-6 3 6 3-4v9h-12z`)
+    .join('')
+}
+
+/** The legend names so many guilds. */
+const NAMED = 21
+
+/** The biggest guilds, and the rest as one, with what each holds. */
+function legendOf(
+  roster: Roster,
+  held: ReadonlyMap<string | undefined, number>,
+  pageOf: MapFrame['guildPageOf'],
+): Markup {
+  const item = (place: number, fill: string, prefix: string, name: string, amount: number, at?: string) =>
+    html`<li data-guild="${place}" class="${amount === 0 ? 'none' : ''}">${swatch(fill)}<span class="prefix">${shortened(prefix, 6)}</span>
+<span class="name">${at === undefined ? name : html`<a href="${at}">${name}</a>`}</span> <b>${amount}</b></li>`
+  // What is held at the last moment is in order; the script counts by the place among all.
+  const named = roster.shown
+    .map((guild, place) => ({ ...guild, place, now: held.get(guild.uuid) ?? 0 }))
+    .sort((one, other) => other.now - one.now)
+    .slice(0, NAMED)
+  const rest = roster.shown.length - named.length
+  return html`<ul id="map-legend" class="legend">${named.map(({ uuid, fill, prefix, name, place, now }) =>
+    item(place, fill, prefix, name, now, pageOf?.(uuid)),
+  )}${item(-1, 'url(#unknown)', '', 'No holder known', held.get(undefined) ?? 0)}
+${rest > 0 ? html`<li>${swatch('none')}<span class="rest">${count(rest, 'smaller guild')}, in colours of their own</span></li>` : ''}</ul>`
+}
+
+/** What the script needs, as JSON in which nothing can end the element it stands in. */
+function states({ places, steps, changes }: MapHistory, { shown }: Roster): string {
+  const placeOf = new Map(shown.map(({ uuid }, place) => [uuid, place]))
+  const labels = shown.map(({ prefix }) => labelOf(prefix))
+  const json = JSON.stringify({
+    times: steps.map(moment),
+    instants: steps.map((at) => `${at.toISOString().slice(0, 16)}Z`),
+    prefixes: shown.map(({ prefix }) => visibleLine(prefix)),
+    fills: shown.map(({ fill }) => fill),
+    labels,
+    widths: labels.map(labelWidth),
+    rooms: labelRooms(places, domainsOf(places).x),
+    names: shown.map(({ name }) => visibleLine(name)),
+    changes: changes.map((list, index) => [
+      visibleLine(places[index]?.territory ?? ''),
+      list.map(([step, uuid]) => [step, uuid === null ? -1 : (placeOf.get(uuid) ?? -1)]),
+    ]),
+  })
+  return json.replaceAll('<', '\\u003c')
+}

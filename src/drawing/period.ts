@@ -1,0 +1,104 @@
+import { UsageError } from '../base/errors.ts'
+import type { Sql } from '../db/database.ts'
+import { boundPeriod, bounds } from '../questions/asking/bounds.ts'
+
+export interface Period {
+  readonly from: Date
+  /** The end; not part of the period. */
+  readonly to: Date
+}
+
+/** Resources that are asked for one by one. */
+const FEW = 2
+const HOUR = 3_600_000
+const MINUTE = 60_000
+/** Lengths of a step that people read easily; seconds. */
+const lengths = [300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 7 * 86_400, 28 * 86_400]
+
+/**
+ * The period of a report: what is wanted, as far as anything was observed where it is very long; else the last seven days up to the
+ * latest observation, or since the first one. Begins at a full hour, unless another one is given; ends with the minute of the
+ * observation, so that it is part of it.
+ * @param seen from when to when anything was observed, where that is known already
+ * @throws UsageError when it has more than 20,000 hours
+ */
+export async function periodOf(
+  sql: Sql,
+  wanted: Partial<Period>,
+  writtenAt: Date,
+  seen?: Seen | null,
+): Promise<Period> {
+  const { first, last } = (seen === undefined ? await seenOf(sql) : seen) ?? { first: undefined, last: writtenAt }
+  const to = wanted.to ?? endAfter(last)
+  if (wanted.from) return await boundHours(sql, { from: wanted.from, to })
+  return { from: beginOf(to.getTime() - 7 * 24 * HOUR, to, first), to }
+}
+
+/** From when to when something was observed. */
+export interface Seen {
+  readonly first: Date
+  readonly last: Date
+}
+
+/**
+ * From when to when any of some resources was observed, or of all; null where none of them was. Of few it asks as `observedOf` does, which
+ * what is drawn of them asks, too: equal statements are made once.
+ */
+export async function seenOf(sql: Sql, resources: readonly string[] | null = null): Promise<Seen | null> {
+  if (resources && resources.length <= FEW) {
+    const seen = (await Promise.all(resources.map((resource) => observedOf(sql, resource)))).filter(
+      (one) => one !== null,
+    )
+    const [first, last] = [seen.map((one) => +one.first), seen.map((one) => +one.last)]
+    return seen.length === 0 ? null : { first: new Date(Math.min(...first)), last: new Date(Math.max(...last)) }
+  }
+  const [seen] = await sql.query<{ first: Date | null; last: Date | null }>(
+    `select min(watch.first_at) as first, max(watch.last_at) as last
+       from ${resources ? 'unnest($1::text[]) as known(resource)' : 'analytics.freshness known'} cross join lateral analytics.watch(known.resource) watch`,
+    resources ? [resources] : [],
+  )
+  return seen?.first && seen.last ? { first: seen.first, last: seen.last } : null
+}
+
+/** From when to when a resource was observed; null where it never was. */
+export async function observedOf(sql: Sql, resource: string): Promise<Seen | null> {
+  const [row] = await sql.query<{ first: Date | null; last: Date | null }>(
+    `select first_at as first, last_at as last from analytics.watch($1)`,
+    [resource],
+  )
+  return row?.first && row.last ? { first: row.first, last: row.last } : null
+}
+
+/** The end of the minute of an observation. */
+export function endAfter(observed: Date): Date {
+  return new Date(Math.ceil((observed.getTime() + 1) / MINUTE) * MINUTE)
+}
+
+/** The full hour at or before `earliest`, ms, or that of the first observation where this is later. */
+export function beginOf(earliest: number, to: Date, first: Date | undefined): Date {
+  // observed_at of a response may lie just before the hour in which it came.
+  const from = first && first < to ? Math.min(to.getTime() - 1, Math.max(earliest, first.getTime() + MINUTE)) : earliest
+  return new Date(Math.floor(from / HOUR) * HOUR)
+}
+
+async function boundHours(sql: Sql, { from, to }: Period): Promise<Period> {
+  if ((to.getTime() - from.getTime()) / HOUR <= bounds.cells) return { from, to }
+  const period = await boundPeriod(sql, from.toISOString(), to.toISOString(), '1 hour')
+  if (period.cells <= bounds.cells) return { from: new Date(period.from), to: new Date(period.to) }
+  const most = bounds.cells.toLocaleString('en-US')
+  const hours = period.cells.toLocaleString('en-US')
+  throw new UsageError(`--from is too early: a report is about ${most} hours at most, not ${hours}; give a later one`)
+}
+
+/** The smallest readable step, in seconds, that cuts a period into at most `most` parts and is no shorter than `least`. */
+export function stepOf({ from, to }: Period, most: number, least = 0): number {
+  const seconds = (to.getTime() - from.getTime()) / 1000
+  return lengths.find((one) => one >= least && seconds / one <= most) ?? Math.ceil(seconds / most)
+}
+
+/** Where the steps of a period begin. */
+export function stepsOf({ from, to }: Period, step: number): Date[] {
+  const steps: Date[] = []
+  for (let at = from.getTime(); at < to.getTime(); at += step * 1000) steps.push(new Date(at))
+  return steps
+}

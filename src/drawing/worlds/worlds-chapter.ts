@@ -1,0 +1,147 @@
+import type { Sql } from '../../db/database.ts'
+import { draw, gridCells, type Picture } from '../draw.ts'
+import { type Figure, missing } from '../figure.ts'
+import { expectedEvery, type Frame } from '../frame.ts'
+import { type Period, stepsOf } from '../period.ts'
+import { heat, heatLegend } from '../swatch.ts'
+import { coverageStrip, seriesStep, stepSpan, timeAxis, timeMargins } from '../time-axis.ts'
+import { every, moment, number } from '../words.ts'
+import { type OnlineStep, readOnline } from './online-total.ts'
+
+/** c. Who is online where: a heat map of worlds and time. */
+export async function worldsFigure(sql: Sql, frame: Frame): Promise<Figure> {
+  const hours = await readWorldHours(sql, frame)
+  const [first, ...rest] = hours
+  if (!first) return missing('worlds', 'No observation of the worlds in this period', 'wynnsync sync online-players')
+  const fullest = rest.reduce((a, b) => ((b.most ?? 0) > (a.most ?? 0) ? b : a), first)
+  const poll = Math.max(2400, await expectedEvery(sql, 'online-players'))
+  const fine = seriesStep(frame, poll)
+  const gridOf = async (step: number) => cellsOf(hours, await readOnline(sql, frame, step), frame, step)
+  const wide = await gridOf(fine)
+  const narrow = await gridOf(seriesStep(frame, poll, 40))
+  const worlds = [...new Set(hours.map(({ world }) => world))].sort((a, b) =>
+    a.localeCompare(b, 'en', { numeric: true }),
+  )
+  const most = Math.max(...hours.map(({ average }) => average ?? 0))
+  return {
+    id: 'worlds',
+    title: `${fullest.world} was the fullest world: ${number(fullest.most)} players on ${moment(fullest.hour)}`,
+    lead: `Listed players per world and ${every(fine)}, averages of the time that was watched. Blank: the world was not up. Half hatched: less than nine tenths were watched.`,
+    legend: heatLegend(most, 'players'),
+    picture: picture({ wide, narrow }, worlds, most, frame),
+    table: {
+      columns: ['From (UTC)', ...worlds],
+      rows: stepsOf(frame, fine).map((at) => [
+        at,
+        ...worlds.map(
+          (world) => wide.cells.get(`${at.getTime()} ${world}`)?.average ?? (wide.known.has(at.getTime()) ? '' : null),
+        ),
+      ]),
+      note: 'Averages; blank: the world was not up; ?: not observed.',
+    },
+  }
+}
+
+function picture(
+  grids: { readonly wide: Grid; readonly narrow: Grid },
+  worlds: readonly string[],
+  most: number,
+  frame: Frame,
+): Picture {
+  return draw('Players per world over time, as a grid.', (sheet) => {
+    const { step, watched, known, ...grid } = sheet.isNarrow ? grids.narrow : grids.wide
+    const span = stepSpan(step, frame)
+    const cells = [...grid.cells.values()].map((cell) => {
+      const { at: x1, world: y, average, coverage } = cell
+      return { x1, x2: span.x2(cell), y, opacity: heat(average, most), title: described(cell), coverage }
+    })
+    const unknown = watched
+      .filter(({ at }) => !known.has(at.getTime()))
+      .flatMap((one) => worlds.map((y) => ({ x1: one.at, x2: span.x2(one), y, opacity: 1 })))
+    const hardly = cells.flatMap(({ title: _, coverage, ...cell }) =>
+      coverage !== null && coverage < 0.9 ? [{ ...cell, opacity: 0.5 }] : [],
+    )
+    return [
+      {
+        height: worlds.length * (sheet.isNarrow ? 13 : 15) + 24,
+        ...timeMargins(sheet),
+        marginTop: 2,
+        marginBottom: 22,
+        x: timeAxis(frame, sheet),
+        y: { type: 'band', domain: worlds, label: null, tickSize: 0 },
+        marks: [
+          gridCells(unknown, 'url(#unknown)'),
+          gridCells(cells, 'var(--heat)'),
+          gridCells(hardly, 'url(#unknown)'),
+        ],
+      },
+      coverageStrip(watched, step, frame, sheet),
+    ]
+  })
+}
+
+function described({ world, at, average, coverage }: Cell): string {
+  const watched = coverage === null ? '' : `, ${number(coverage * 100)} % watched`
+  return `${world}, ${moment(at)}: ${number(average, 1)}${watched}`
+}
+
+/** How many were on each world in each hour that was watched. */
+export async function readWorldHours(sql: Sql, { from, to }: Period): Promise<WorldHour[]> {
+  return await sql.query<WorldHour>(
+    `select world, hour, online_avg as average, online_max as most, coverage from analytics.world_peak($1, $2)`,
+    [from, to],
+  )
+}
+
+/** One world in one hour, as `analytics.world_peak` has it. */
+export interface WorldHour {
+  readonly world: string
+  readonly hour: Date
+  readonly average: number | null
+  readonly most: number | null
+  readonly coverage: number | null
+}
+
+/** One world in one step of the picture. */
+interface Cell {
+  readonly world: string
+  readonly at: Date
+  readonly average: number
+  readonly coverage: number | null
+}
+
+interface Grid {
+  /** In seconds. */
+  readonly step: number
+  readonly watched: readonly OnlineStep[]
+  /** By `step world`. */
+  readonly cells: ReadonlyMap<string, Cell>
+  /** The steps (ms since the epoch) of which anything is known. */
+  readonly known: ReadonlySet<number>
+}
+
+/** Puts hours together into steps: the average of the known hours, and of their coverage. */
+function cellsOf(hours: readonly WorldHour[], watched: readonly OnlineStep[], { from }: Period, step: number): Grid {
+  const known = new Set(watched.filter(({ total }) => total !== null).map(({ at }) => at.getTime()))
+  const groups = new Map<string, { world: string; at: Date; hours: WorldHour[] }>()
+  for (const hour of hours) {
+    if (hour.average === null) continue
+    const place = Math.max(0, Math.floor((hour.hour.getTime() - from.getTime()) / (step * 1000)))
+    const at = from.getTime() + place * step * 1000
+    known.add(at)
+    const key = `${at} ${hour.world}`
+    const group = groups.get(key) ?? { world: hour.world, at: new Date(at), hours: [] }
+    group.hours.push(hour)
+    groups.set(key, group)
+  }
+  const cells = [...groups].map(([key, { world, at, hours: own }]) => {
+    const isKnown = own.every(({ coverage }) => coverage !== null)
+    const coverage = isKnown ? mean(own.map((one) => one.coverage ?? 0)) : null
+    return [key, { world, at, average: mean(own.map(({ average }) => average ?? 0)), coverage }] as const
+  })
+  return { step, watched, cells: new Map(cells), known }
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { movesFigure } from '../../src/drawing/guild/guild-moves.ts'
+import { guildBody, guildId, syncGuild } from '../support/guild-answers.ts'
+import { worldOf } from '../support/world.ts'
+
+const world = worldOf('server')
+
+test('who left some time in a gap is counted in no cell of a chart, and the event says after which response', async () => {
+  const show = (at: string, ...players: readonly number[]) =>
+    syncGuild(
+      world,
+      guildBody(
+        'a',
+        Object.fromEntries(players.map((player) => [player, { rank: player === 1 ? 'owner' : 'recruit' }])),
+      ),
+      at,
+    )
+  await show('10:00', 1, 2, 3, 4, 5, 6, 7, 8)
+  await show('10:10', 1, 2, 3, 4, 5, 6, 7, 8)
+  for (const at of ['20 10:00', '20 10:10', '20 10:20']) await show(at, 1, 2, 3, 4, 5, 6)
+  for (const at of ['20 10:30', '20 10:40']) await show(at, 1, 2, 3, 4, 5)
+  expect(
+    await world.rows(`select event, username, at, not_before from analytics.membership_event order by at, username`),
+  ).toEqual([
+    ['left', 'Player7', '20 10:00', '10:10'],
+    ['left', 'Player8', '20 10:00', '10:10'],
+    ['left', 'Player6', '20 10:30', '20 10:20'],
+  ])
+  const [from, to] = [new Date('2026-06-19T00:00:00Z'), new Date('2026-06-21T00:00:00Z')]
+  const figure = await movesFigure(world.db, guildId('a'), { from, to, guild: guildId('a'), writtenAt: to })
+  expect(figure.title).toBe('0 members joined, 1 left; 0 ranks changed')
+  expect(figure.lead).toMatch(/Some time in .* \.\. .*, 2 left: counted in no cell\./)
+})
+
+test('who left some time in a gap is not counted as still there at its end', async () => {
+  const show = (at: string, ...players: readonly number[]) =>
+    syncGuild(
+      world,
+      guildBody(
+        'b',
+        Object.fromEntries(
+          players.map((player) => [
+            player,
+            player === 1 ? { rank: 'owner' } : { joined: `0${player} 09:00`, rank: 'recruit' },
+          ]),
+        ),
+      ),
+      at,
+    )
+  const retention = async () =>
+    await world.rows(
+      `select joined, still_after_30d, still_after_90d, unknown_after_30d, unknown_after_90d
+         from analytics.member_retention('${guildId('b')}', '2026-06-01Z', '2026-07-01Z')`,
+    )
+  await show('01 10:00', 1)
+  for (const at of ['05 10:00', '05 10:10']) await show(at, 1, 2, 3, 4, 5)
+  expect(await retention()).toEqual([[4, null, null, 4, 4]])
+  // Player3 is gone before 30 days, Player4 at some time in a gap of two months.
+  for (const at of ['10 10:00', '10 10:10', '10 10:20']) await show(at, 1, 2, 4, 5)
+  expect(await retention()).toEqual([[4, null, null, 3, 3]])
+  for (const at of ['71 10:00', '71 10:10', '71 10:20']) await show(at, 1, 2, 5)
+  expect(await retention()).toEqual([[4, 2, null, 1, 2]])
+})
