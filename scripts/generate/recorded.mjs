@@ -145,22 +145,52 @@ function all(of, suffix) {
 
 /** Of samples, events and sessions the latest of each series is current. */
 function rowViews(of) {
-  const { time, series: declared, isOfMany } = of.written
+  const { series: declared, isOfMany } = of.written
   const series =
     declared ??
     keyOf(of.table)
       .filter((column) => !/^timestamp/.test(column.getSQLType()))
       .map(({ name }) => name)
-  const order = [...series.map((name) => `kept.${name}`), `kept.${time} desc`].join(', ')
-  const distinct = series.length > 0 ? `distinct on (${series.map((name) => `kept.${name}`).join(', ')}) ` : ''
-  const limit = series.length > 0 ? '' : ' limit 1'
   const until = isOfMany ? '' : `,\n       ${confirmed(of)} as confirmed_until`
   const isSample = declared !== undefined && !isOfMany
   // Read once, and not joined: Postgres would sort all rows.
   const once = isSample ? `with lacking as materialized (select columns from ${lacking(of)})\n` : ''
   const shown = columns(of, of.names, isSample ? sent(of, '(select columns from lacking)') : {})
-  const text = `${once}select ${distinct}${shown}${until}\n${source(of, [])}\n order by ${order}${limit}`
+  const from = latest(of, series, isSample)
+  const text = `${once}select ${shown}${until}\n${from}`
   return [view(of, '', 'Latest rows', text), all(of, isSample ? 'sample' : 'history')]
+}
+
+/** The latest row of each series, on which alone the rest is worked out. */
+function latest(of, series, isSample) {
+  const { time } = of.written
+  if (series.length === 0) return `${source(of, [])}\n order by kept.${time} desc limit 1`
+  const order = series.map((name) => `kept.${name}`).join(', ')
+  const sorted = (text) => `  from (${text}) kept\n order by ${order}`
+  const rows = (conditions) => source(of, conditions).trim().replaceAll('\n', '\n        ')
+  // Of guilds and players there are many, and one is asked for: Postgres reads what is recorded of that one alone.
+  const isOfSome = of.table.columns.find(({ name }) => name === series[0]).getSQLType() === 'uuid'
+  if (!isSample || isOfSome)
+    return sorted(
+      `select distinct on (${order}) kept.*\n          ${rows([])}\n         order by ${order}, kept.${time} desc`,
+    )
+  // Else a few series have many samples each: of every series one entry of an index is read, and its latest sample.
+  const owner = (name) => `each_${name}.${name}`
+  const known = (names) => names.map((name) => `kept.${name} = ${owner(name)}`)
+  const found = series.map((name, nth) => {
+    const next = (conditions) => {
+      const where = [...known(series.slice(0, nth)), ...conditions]
+      return `(select kept.${name} from game.${of.table.name} kept${where.length > 0 ? ` where ${where.join(' and ')}` : ''} order by kept.${name} limit 1)`
+    }
+    return `(with recursive each (${name}) as (
+           ${next([])}
+            union all
+           select ${next([`kept.${name} > each.${name}`])} from each where each.${name} is not null
+         ) select each.${name} from each where each.${name} is not null) each_${name}`
+  })
+  const shown = of.names.map((name) => (series.includes(name) ? owner(name) : `newest.${name}`)).join(', ')
+  const newest = `(select kept.* ${rows(known(series))} order by kept.${time} desc limit 1) newest`
+  return sorted(`select ${shown}\n          from ${[...found, newest].join('\n         cross join lateral ')}`)
 }
 
 function keyOf({ primaryKeys, columns: list }) {

@@ -8,7 +8,7 @@ const ore = { type: 'ORE', generation: 3600, baseGeneration: 3600, stored: 120, 
 const emeralds = { type: 'EMERALD', generation: 9000, baseGeneration: 9000, stored: 50, limit: 3000 }
 
 describe('the page of a guild, for who leads it', () => {
-  const { served } = webWorld('server', async (world) => {
+  const web = webWorld('server', async (world) => {
     const members = {
       1: { rank: 'owner', lastJoin: '2026-06-01T09:00:00Z' },
       2: { lastJoin: '2026-05-12T10:00:00Z' },
@@ -30,7 +30,7 @@ describe('the page of a guild, for who leads it', () => {
     await map('12:00', place('c', '11:20'), place('a', '11:30'), own)
   })
   const page = async (query = '') => {
-    const { ask } = await served()
+    const { ask } = await web.served()
     const { document } = parseHTML((await ask(`/guilds/${guildId('a')}${query}`)).text)
     const rows = (id: string) =>
       [...document.querySelectorAll(`#${id} tbody tr`)].map((row) => [...row.children].map((cell) => cell.textContent))
@@ -54,6 +54,18 @@ describe('the page of a guild, for who leads it', () => {
     ])
     const ash = rows('standing').find(([name]) => name?.startsWith('Ash'))
     expect(ash?.slice(2)).toEqual(['high', 'low', 'headquarters'])
+  })
+
+  test('does not say what is produced while the API does not send it', async () => {
+    const { db } = web.world
+    await db.query(
+      `insert into sync.unsent (resource, field, last_sent_at, from_at, received_from, had, out_of, run_id, columns)
+       select resource, '/resources/*/generation', observed_at, observed_at, observed_at, 1, 1, run_id, '{territory_resource.generation}'
+         from sync.run where resource = 'territories' order by observed_at desc limit 1`,
+    )
+    expect((await page()).text('#production h3')).toBe('What its territories produce is not known')
+    await db.query('delete from sync.unsent')
+    expect((await page()).text('#production h3')).toMatch(/^It produces 9,000 emeralds/)
   })
 
   test('names who was on lately and who was silent for two weeks; who hides is neither', async () => {

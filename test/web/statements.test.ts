@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { items } from '../../src/resources/items/index.ts'
 import { guildId, playerId } from '../support/guild-answers.ts'
+import { rowsRead } from '../support/plan.ts'
 import { serve, webWorld } from '../support/web-world.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
 import { instantOf, item } from '../support/world.ts'
@@ -112,20 +113,11 @@ describe('statements of a page', () => {
       [new Date(instantOf('12:00'))],
     )
     let [read, places] = [0, 0]
-    // biome-ignore lint/suspicious/noExplicitAny: a plan of Postgres
-    const count = (node: any): void => {
-      if (/^territory_resource/.test(node['Relation Name'] ?? '')) read += node['Actual Rows'] * node['Actual Loops']
-      for (const one of node.Plans ?? []) count(one)
-    }
     const transaction: typeof db.transaction = (work, options) =>
       db.transaction((sql) => {
         const query: typeof sql.query = async (text, values) => {
           if (text.includes('territory_resource')) {
-            const [row] = await sql.query<{ 'QUERY PLAN': { Plan: object }[] }>(
-              `explain (analyze, format json) ${text}`,
-              values,
-            )
-            count(row?.['QUERY PLAN'][0]?.Plan)
+            read += await rowsRead(sql, /^territory_resource/, text, values)
             places = (await sql.query('select from analytics.territory')).length
           }
           return await sql.query(text, values)
@@ -136,6 +128,29 @@ describe('statements of a page', () => {
     expect((await ask('/map')).status).toBe(200)
     expect(places).toBeGreaterThan(1)
     expect(read).toBeLessThan(places * 12)
+  })
+
+  test('count captures of the list of guilds by the pairs of guilds that fought, however many there are', async () => {
+    const { db } = web.world
+    await db.query(
+      `insert into game.territory_capture (territory, captured_at, held_from, observed_at, from_guild_uuid, to_guild_uuid)
+       select 'Oak', at, at, at, $1::text::uuid, $2::text::uuid
+         from generate_series($3::timestamptz - interval '500 seconds', $3, interval '1 second') at`,
+      [guildId('a'), guildId('b'), new Date(instantOf('11:00'))],
+    )
+    const read: number[] = []
+    const transaction: typeof db.transaction = (work, options) =>
+      db.transaction((sql) => {
+        const query: typeof sql.query = async (text, values) => {
+          if (text.includes('territory_capture')) read.push(await rowsRead(sql, /^CTE Scan$/, text, values))
+          return await sql.query(text, values)
+        }
+        return work({ ...sql, query })
+      }, options)
+    const { ask } = await serve({ ...web.world, db: Object.assign(Object.create(db), { transaction }) })
+    expect((await ask('/guilds')).text).toContain('>502<')
+    expect(read).toHaveLength(1)
+    expect(read[0]).toBeLessThan(250)
   })
 
   test('are made once for the parts of the first page that name no player', async () => {

@@ -31,9 +31,10 @@ comment on function analytics.territory_gaps(timestamptz, timestamptz) is
 'The times in [from_time, to_time) in which it was not observed who held territories, as analytics.territory_gaps_of has them.';
 
 -- A hold that a response after a gap still shows was held throughout: the game says since when. One that ended meanwhile, or has not been
--- looked at since, is known until the gap begins. This alone says so, for every question about the map.
+-- looked at since, is known until the gap begins. This alone says so, for every question about the map. Not immutable, as an interval is
+-- taken from an instant: Postgres would call it for each hold instead of writing it out.
 create or replace function analytics.territory_unknown_from(valid_until timestamptz, begins timestamptz[], ends timestamptz[]) returns timestamptz
-language sql immutable parallel safe
+language sql stable parallel safe
 return begins[width_bucket(least(valid_until - interval '1 microsecond', timestamptz '9999-12-31Z'), ends) + 1];
 comment on function analytics.territory_unknown_from(timestamptz, timestamptz[], timestamptz[]) is
 'From when on it is unknown who held a territory, of a hold that ended at an instant; NULL: it is known until then. Arguments: valid_until of the hold; begins and ends of the gaps, as analytics.territory_gaps has them.';

@@ -44,18 +44,15 @@ begin atomic
       from game.territory_hold free
      where (select way.is_short from way) and free.guild_uuid is null and free.valid_from > from_time and free.valid_from < to_time
   ), lasting as (
-    -- From the first step that is not before its beginning to the last one before its end, and to the last one at which it is known.
-    select held.guild_uuid, held.guild_name, width_bucket(held.valid_from, instants.all_over) + 1 as first,
-           width_bucket(held.valid_until, instants.all_over) as last,
-           width_bucket(least(held.valid_until, analytics.territory_unknown_from(held.valid_until, gap.begins, gap.ends)), instants.all_over) as known
+    -- From the first step that is not before its beginning to the last one before its end, and the last one at which it is known.
+    select generate_series(width_bucket(held.valid_from, instants.all_over) + 1, width_bucket(held.valid_until, instants.all_over)) as nth,
+           width_bucket(least(held.valid_until, analytics.territory_unknown_from(held.valid_until, gap.begins, gap.ends)), instants.all_over) as known,
+           held.guild_uuid, held.guild_name
       from held cross join instants cross join gap
-    offset 0
   ), counted as (
-    select generate_series(lasting.first, lasting.known) as nth, lasting.guild_uuid, lasting.guild_name
-      from lasting where lasting.first <= lasting.known and lasting.guild_uuid is not null
-     union all
-    select generate_series(greatest(lasting.first, lasting.known + 1), lasting.last), null, null
-      from lasting where lasting.known < lasting.last and lasting.first <= lasting.last
+    select lasting.nth, case when lasting.nth <= lasting.known then lasting.guild_uuid end as guild_uuid,
+           case when lasting.nth <= lasting.known then lasting.guild_name end as guild_name
+      from lasting where lasting.guild_uuid is not null or lasting.nth > lasting.known
      union all
     select moment.nth::int, case when hold.is_known then hold.guild_uuid end, case when hold.is_known then hold.guild_name end
       from moment

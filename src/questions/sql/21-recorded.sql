@@ -182,18 +182,20 @@ comment on view analytics.camp_reward_history is 'Rewards of a version of a camp
 
 create or replace view analytics.character_counter as
 with lacking as materialized (select columns from analytics.not_sent('character_counter') lacking)
-select distinct on (kept.player_uuid, kept.character_uuid, kept.counter) kept.player_uuid, kept.character_uuid, kept.counter, kept.observed_at,
+select kept.player_uuid, kept.character_uuid, kept.counter, kept.observed_at,
        case when not (select columns from lacking) && array['*', 'value'] and not exists (select from sync.unsent span where span.resource = 'players' and span.until_at is null
                    and starts_with('/characters/*/' || replace(kept.counter, '.', '/') || '/', span.field || '/')) then kept.value end as value,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
-  from game.character_counter kept
- where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
-                      and (rule.field_group in ('characterListAccess')
-                           or rule.field_group = 'characterDataAccess' and (kept.counter <> all(array['xp', 'xpPercent', 'totalLevel']))
-                           or rule.field_group = 'huntedCharacterAccess' and (kept.character_uuid in (select one.character_uuid from game.player_character one where one.player_uuid = kept.player_uuid and 'hunted' = any(one.gamemodes)))
-                           or rule.field_group = 'characterBuildAccess' and (starts_with(kept.counter, 'skillPoints'))))
- order by kept.player_uuid, kept.character_uuid, kept.counter, kept.observed_at desc;
+  from (select distinct on (kept.player_uuid, kept.character_uuid, kept.counter) kept.*
+          from game.character_counter kept
+         where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
+                              and (rule.field_group in ('characterListAccess')
+                                   or rule.field_group = 'characterDataAccess' and (kept.counter <> all(array['xp', 'xpPercent', 'totalLevel']))
+                                   or rule.field_group = 'huntedCharacterAccess' and (kept.character_uuid in (select one.character_uuid from game.player_character one where one.player_uuid = kept.player_uuid and 'hunted' = any(one.gamemodes)))
+                                   or rule.field_group = 'characterBuildAccess' and (starts_with(kept.counter, 'skillPoints'))))
+         order by kept.player_uuid, kept.character_uuid, kept.counter, kept.observed_at desc) kept
+ order by kept.player_uuid, kept.character_uuid, kept.counter;
 comment on view analytics.character_counter is 'A character''s numbers, each whenever it changed. One that is hidden has no row: it is not 0. Latest rows of game.character_counter, from players.';
 
 create or replace view analytics.character_counter_sample as
@@ -208,16 +210,18 @@ comment on view analytics.character_counter_sample is 'A character''s numbers, e
 
 create or replace view analytics.character_profession as
 with lacking as materialized (select columns from analytics.not_sent('character_profession') lacking)
-select distinct on (kept.player_uuid, kept.character_uuid, kept.profession) kept.player_uuid, kept.character_uuid, kept.profession, kept.observed_at,
+select kept.player_uuid, kept.character_uuid, kept.profession, kept.observed_at,
        case when not (select columns from lacking) && array['*', 'level'] then kept.level end as level,
        case when not (select columns from lacking) && array['*', 'xp_percent'] then kept.xp_percent end as xp_percent,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
-  from game.character_profession kept
- where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
-                      and (rule.field_group in ('characterListAccess', 'characterDataAccess')
-                           or rule.field_group = 'huntedCharacterAccess' and (kept.character_uuid in (select one.character_uuid from game.player_character one where one.player_uuid = kept.player_uuid and 'hunted' = any(one.gamemodes)))))
- order by kept.player_uuid, kept.character_uuid, kept.profession, kept.observed_at desc;
+  from (select distinct on (kept.player_uuid, kept.character_uuid, kept.profession) kept.*
+          from game.character_profession kept
+         where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
+                              and (rule.field_group in ('characterListAccess', 'characterDataAccess')
+                                   or rule.field_group = 'huntedCharacterAccess' and (kept.character_uuid in (select one.character_uuid from game.player_character one where one.player_uuid = kept.player_uuid and 'hunted' = any(one.gamemodes)))))
+         order by kept.player_uuid, kept.character_uuid, kept.profession, kept.observed_at desc) kept
+ order by kept.player_uuid, kept.character_uuid, kept.profession;
 comment on view analytics.character_profession is 'A character''s standing in a profession whenever it changed. Latest rows of game.character_profession, from players.';
 
 create or replace view analytics.character_profession_sample as
@@ -230,15 +234,17 @@ comment on view analytics.character_profession_sample is 'A character''s standin
 
 create or replace view analytics.character_quest as
 with lacking as materialized (select columns from analytics.not_sent('character_quest') lacking)
-select distinct on (kept.player_uuid, kept.character_uuid, kept.quest) kept.player_uuid, kept.character_uuid, kept.quest, kept.observed_at,
+select kept.player_uuid, kept.character_uuid, kept.quest, kept.observed_at,
        case when not (select columns from lacking) && array['*', 'done'] then kept.done end as done,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
-  from game.character_quest kept
- where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
-                      and (rule.field_group in ('characterListAccess', 'characterDataAccess')
-                           or rule.field_group = 'huntedCharacterAccess' and (kept.character_uuid in (select one.character_uuid from game.player_character one where one.player_uuid = kept.player_uuid and 'hunted' = any(one.gamemodes)))))
- order by kept.player_uuid, kept.character_uuid, kept.quest, kept.observed_at desc;
+  from (select distinct on (kept.player_uuid, kept.character_uuid, kept.quest) kept.*
+          from game.character_quest kept
+         where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
+                              and (rule.field_group in ('characterListAccess', 'characterDataAccess')
+                                   or rule.field_group = 'huntedCharacterAccess' and (kept.character_uuid in (select one.character_uuid from game.player_character one where one.player_uuid = kept.player_uuid and 'hunted' = any(one.gamemodes)))))
+         order by kept.player_uuid, kept.character_uuid, kept.quest, kept.observed_at desc) kept
+ order by kept.player_uuid, kept.character_uuid, kept.quest;
 comment on view analytics.character_quest is 'Quests that characters have done. Latest rows of game.character_quest, from players.';
 
 create or replace view analytics.character_quest_sample as
@@ -315,9 +321,11 @@ select kept.path, kept.list, kept.member, kept.number, kept.document, kept.valid
 comment on view analytics.enumeration_history is 'Versions of the members of the enumerations that the API describes items with. One row per interval without a change; valid_until = infinity is the current version. All rows of game.enumeration, from item-metadata.';
 
 create or replace view analytics.field_change as
-select distinct on (kept.resource, kept.key, kept.path) kept.resource, kept.key, kept.changed_at, kept.path, kept.old_value, kept.new_value, kept.is_revert
-  from game.field_change kept
- order by kept.resource, kept.key, kept.path, kept.changed_at desc;
+select kept.resource, kept.key, kept.changed_at, kept.path, kept.old_value, kept.new_value, kept.is_revert
+  from (select distinct on (kept.resource, kept.key, kept.path) kept.*
+          from game.field_change kept
+         order by kept.resource, kept.key, kept.path, kept.changed_at desc) kept
+ order by kept.resource, kept.key, kept.path;
 comment on view analytics.field_change is 'What changed between consecutive versions of an entity, one row per changed field. The first response of a resource leaves none: history begins there. Latest rows of game.field_change.';
 
 create or replace view analytics.field_change_history as
@@ -368,11 +376,13 @@ select kept.guild_uuid, kept.valid_from, kept.position, kept.colour, kept.patter
 comment on view analytics.guild_banner_layer_history is 'Layers of the banner of a version of a guild. All rows of game.guild_banner_layer, from guilds.';
 
 create or replace view analytics.guild_hour as
-select distinct on (kept.guild_uuid) kept.guild_uuid, kept.hour, kept.online_avg, kept.online_max,
+select kept.guild_uuid, kept.hour, kept.online_avg, kept.online_max,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'guilds' and item.key = kept.guild_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'guilds' and one.key = kept.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
-  from game.guild_hour kept
- order by kept.guild_uuid, kept.hour desc;
+  from (select distinct on (kept.guild_uuid) kept.*
+          from game.guild_hour kept
+         order by kept.guild_uuid, kept.hour desc) kept
+ order by kept.guild_uuid;
 comment on view analytics.guild_hour is 'How many members of a guild were online in an hour: what compaction keeps of the rows of game.guild_sample past their retention. Latest rows of game.guild_hour, from guilds.';
 
 create or replace view analytics.guild_hour_history as
@@ -408,12 +418,14 @@ comment on view analytics.guild_member_history is 'Versions of memberships: a pl
 
 create or replace view analytics.guild_ranking as
 with lacking as materialized (select columns from analytics.not_sent('guild_ranking') lacking)
-select distinct on (kept.guild_uuid, kept.board) kept.guild_uuid, kept.board, kept.observed_at,
+select kept.guild_uuid, kept.board, kept.observed_at,
        case when not (select columns from lacking) && array['*', 'position'] then kept.position end as position,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'guilds' and item.key = kept.guild_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'guilds' and one.key = kept.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
-  from game.guild_ranking kept
- order by kept.guild_uuid, kept.board, kept.observed_at desc;
+  from (select distinct on (kept.guild_uuid, kept.board) kept.*
+          from game.guild_ranking kept
+         order by kept.guild_uuid, kept.board, kept.observed_at desc) kept
+ order by kept.guild_uuid, kept.board;
 comment on view analytics.guild_ranking is 'A guild''s place on a leaderboard, a row whenever it changed. Leaving the board gives no row. Latest rows of game.guild_ranking, from guilds.';
 
 create or replace view analytics.guild_ranking_sample as
@@ -423,7 +435,7 @@ comment on view analytics.guild_ranking_sample is 'A guild''s place on a leaderb
 
 create or replace view analytics.guild_sample as
 with lacking as materialized (select columns from analytics.not_sent('guild_sample') lacking)
-select distinct on (kept.guild_uuid) kept.guild_uuid, kept.observed_at,
+select kept.guild_uuid, kept.observed_at,
        case when not (select columns from lacking) && array['*', 'level'] then kept.level end as level,
        case when not (select columns from lacking) && array['*', 'xp_percent'] then kept.xp_percent end as xp_percent,
        case when not (select columns from lacking) && array['*', 'territories'] then kept.territories end as territories,
@@ -435,8 +447,10 @@ select distinct on (kept.guild_uuid) kept.guild_uuid, kept.observed_at,
        case when not (select columns from lacking) && array['*', 'hidden'] then kept.hidden end as hidden,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'guilds' and item.key = kept.guild_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'guilds' and one.key = kept.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
-  from game.guild_sample kept
- order by kept.guild_uuid, kept.observed_at desc;
+  from (select distinct on (kept.guild_uuid) kept.*
+          from game.guild_sample kept
+         order by kept.guild_uuid, kept.observed_at desc) kept
+ order by kept.guild_uuid;
 comment on view analytics.guild_sample is 'A guild''s numbers, a row whenever one of them changed. Latest rows of game.guild_sample, from guilds.';
 
 create or replace view analytics.guild_sample_sample as
@@ -447,13 +461,15 @@ comment on view analytics.guild_sample_sample is 'A guild''s numbers, a row when
 
 create or replace view analytics.guild_season as
 with lacking as materialized (select columns from analytics.not_sent('guild_season') lacking)
-select distinct on (kept.guild_uuid, kept.season) kept.guild_uuid, kept.season, kept.observed_at,
+select kept.guild_uuid, kept.season, kept.observed_at,
        case when not (select columns from lacking) && array['*', 'rating'] then kept.rating end as rating,
        case when not (select columns from lacking) && array['*', 'final_territories'] then kept.final_territories end as final_territories,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'guilds' and item.key = kept.guild_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'guilds' and one.key = kept.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
-  from game.guild_season kept
- order by kept.guild_uuid, kept.season, kept.observed_at desc;
+  from (select distinct on (kept.guild_uuid, kept.season) kept.*
+          from game.guild_season kept
+         order by kept.guild_uuid, kept.season, kept.observed_at desc) kept
+ order by kept.guild_uuid, kept.season;
 comment on view analytics.guild_season is 'A guild''s rating in a season, a row whenever it changed. Latest rows of game.guild_season, from guilds.';
 
 create or replace view analytics.guild_season_sample as
@@ -690,7 +706,7 @@ comment on view analytics.leaderboard_past is 'Versions of leaderboards: which t
 
 create or replace view analytics.leaderboard_place as
 with lacking as materialized (select columns from analytics.not_sent('leaderboard_place') lacking)
-select distinct on (kept.type, kept.place) kept.type, kept.place, kept.observed_at,
+select kept.type, kept.place, kept.observed_at,
        case when not (select columns from lacking) && array['*', 'guild_uuid'] then kept.guild_uuid end as guild_uuid,
        case when not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
                       and (rule.field_group in ('mainAccess'))) and not (select columns from lacking) && array['*', 'player_uuid'] then kept.player_uuid end as player_uuid,
@@ -703,8 +719,21 @@ select distinct on (kept.type, kept.place) kept.type, kept.place, kept.observed_
        case when not (select columns from lacking) && array['*', 'reason'] then kept.reason end as reason,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'leaderboards' and item.key = kept.type::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'leaderboards' and one.key = kept.type::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
-  from game.leaderboard_place kept
- order by kept.type, kept.place, kept.observed_at desc;
+  from (select each_type.type, each_place.place, newest.observed_at, newest.guild_uuid, newest.player_uuid, newest.character_uuid, newest.name, newest.score, newest.meta_score, newest.reason
+          from (with recursive each (type) as (
+           (select kept.type from game.leaderboard_place kept order by kept.type limit 1)
+            union all
+           select (select kept.type from game.leaderboard_place kept where kept.type > each.type order by kept.type limit 1) from each where each.type is not null
+         ) select each.type from each where each.type is not null) each_type
+         cross join lateral (with recursive each (place) as (
+           (select kept.place from game.leaderboard_place kept where kept.type = each_type.type order by kept.place limit 1)
+            union all
+           select (select kept.place from game.leaderboard_place kept where kept.type = each_type.type and kept.place > each.place order by kept.place limit 1) from each where each.place is not null
+         ) select each.place from each where each.place is not null) each_place
+         cross join lateral (select kept.* from game.leaderboard_place kept
+         where kept.type = each_type.type
+           and kept.place = each_place.place order by kept.observed_at desc limit 1) newest) kept
+ order by kept.type, kept.place;
 comment on view analytics.leaderboard_place is 'Who was on a place of a leaderboard, a row whenever one of the values changed. Latest rows of game.leaderboard_place, from leaderboards.';
 
 create or replace view analytics.leaderboard_place_sample as
@@ -785,15 +814,17 @@ select kept.guild_uuid, kept.player_uuid, kept.counter, kept.observed_at, kept.v
 comment on view analytics.member_counter_sample is 'What is counted about a member, a row whenever a value changed. Counters may fall: by joining again, by a glitch, for no visible reason. All rows of game.member_counter, from guilds.';
 
 create or replace view analytics.member_counter_dip as
-select distinct on (kept.guild_uuid, kept.player_uuid, kept.counter) kept.guild_uuid, kept.player_uuid, kept.counter, kept.hour, kept.fell_at,
+select kept.guild_uuid, kept.player_uuid, kept.counter, kept.hour, kept.fell_at,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'guilds' and item.key = kept.guild_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'guilds' and one.key = kept.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
-  from game.member_counter_dip kept
- where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
-                      and (rule.field_group = 'mainAccess' and (kept.counter <> all(array['contributed', 'weekly.streak']))
-                           or rule.field_group = 'guildHighRankedAccess' and (kept.counter = 'weekly.streak')
-                           or rule.field_group = 'guildHistoryAccess' and (not exists (select from game.guild_member now where now.guild_uuid = kept.guild_uuid and now.player_uuid = kept.player_uuid and now.valid_until = 'infinity'))))
- order by kept.guild_uuid, kept.player_uuid, kept.counter, kept.hour desc;
+  from (select distinct on (kept.guild_uuid, kept.player_uuid, kept.counter) kept.*
+          from game.member_counter_dip kept
+         where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
+                              and (rule.field_group = 'mainAccess' and (kept.counter <> all(array['contributed', 'weekly.streak']))
+                                   or rule.field_group = 'guildHighRankedAccess' and (kept.counter = 'weekly.streak')
+                                   or rule.field_group = 'guildHistoryAccess' and (not exists (select from game.guild_member now where now.guild_uuid = kept.guild_uuid and now.player_uuid = kept.player_uuid and now.valid_until = 'infinity'))))
+         order by kept.guild_uuid, kept.player_uuid, kept.counter, kept.hour desc) kept
+ order by kept.guild_uuid, kept.player_uuid, kept.counter;
 comment on view analytics.member_counter_dip is 'Hours in which a counter of a member was lower than before: rises of other counters follow from two numbers. Materialized up to sync.tier.averaged_until. Latest rows of game.member_counter_dip, from guilds.';
 
 create or replace view analytics.member_counter_dip_history as
@@ -807,17 +838,19 @@ comment on view analytics.member_counter_dip_history is 'Hours in which a counte
 
 create or replace view analytics.member_presence as
 with lacking as materialized (select columns from analytics.not_sent('member_presence') lacking)
-select distinct on (kept.guild_uuid, kept.player_uuid) kept.guild_uuid, kept.player_uuid, kept.observed_at,
+select kept.guild_uuid, kept.player_uuid, kept.observed_at,
        case when not (select columns from lacking) && array['*', 'online'] then kept.online end as online,
        case when not (select columns from lacking) && array['*', 'server'] then kept.server end as server,
        case when not (select columns from lacking) && array['*', 'last_join'] then kept.last_join end as last_join,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'guilds' and item.key = kept.guild_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'guilds' and one.key = kept.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
-  from game.member_presence kept
- where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
-                      and (rule.field_group in ('onlineStatus')
-                           or rule.field_group = 'guildHistoryAccess' and (not exists (select from game.guild_member now where now.guild_uuid = kept.guild_uuid and now.player_uuid = kept.player_uuid and now.valid_until = 'infinity'))))
- order by kept.guild_uuid, kept.player_uuid, kept.observed_at desc;
+  from (select distinct on (kept.guild_uuid, kept.player_uuid) kept.*
+          from game.member_presence kept
+         where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
+                              and (rule.field_group in ('onlineStatus')
+                                   or rule.field_group = 'guildHistoryAccess' and (not exists (select from game.guild_member now where now.guild_uuid = kept.guild_uuid and now.player_uuid = kept.player_uuid and now.valid_until = 'infinity'))))
+         order by kept.guild_uuid, kept.player_uuid, kept.observed_at desc) kept
+ order by kept.guild_uuid, kept.player_uuid;
 comment on view analytics.member_presence is 'Whether a member was online, a row whenever that or the world changed. Latest rows of game.member_presence, from guilds.';
 
 create or replace view analytics.member_presence_sample as
@@ -836,11 +869,18 @@ comment on view analytics.news_history is 'Versions of the announcements among t
 
 create or replace view analytics.news_comments as
 with lacking as materialized (select columns from analytics.not_sent('news_comments') lacking)
-select distinct on (kept.forum_thread) kept.forum_thread, kept.observed_at,
+select kept.forum_thread, kept.observed_at,
        case when not (select columns from lacking) && array['*', 'comments'] then kept.comments end as comments,
        (select max(run.observed_at) from sync.run run where run.resource = 'latest-news' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.news_comments kept
- order by kept.forum_thread, kept.observed_at desc;
+  from (select each_forum_thread.forum_thread, newest.observed_at, newest.comments
+          from (with recursive each (forum_thread) as (
+           (select kept.forum_thread from game.news_comments kept order by kept.forum_thread limit 1)
+            union all
+           select (select kept.forum_thread from game.news_comments kept where kept.forum_thread > each.forum_thread order by kept.forum_thread limit 1) from each where each.forum_thread is not null
+         ) select each.forum_thread from each where each.forum_thread is not null) each_forum_thread
+         cross join lateral (select kept.* from game.news_comments kept
+         where kept.forum_thread = each_forum_thread.forum_thread order by kept.observed_at desc limit 1) newest) kept
+ order by kept.forum_thread;
 comment on view analytics.news_comments is 'How many comments an announcement has, a row whenever the number changed. Latest rows of game.news_comments, from latest-news.';
 
 create or replace view analytics.news_comments_sample as
@@ -936,15 +976,17 @@ comment on view analytics.player_character_history is 'Versions of characters: w
 
 create or replace view analytics.player_counter as
 with lacking as materialized (select columns from analytics.not_sent('player_counter') lacking)
-select distinct on (kept.player_uuid, kept.counter) kept.player_uuid, kept.counter, kept.observed_at,
+select kept.player_uuid, kept.counter, kept.observed_at,
        case when not (select columns from lacking) && array['*', 'value'] and not exists (select from sync.unsent span where span.resource = 'players' and span.until_at is null
                    and starts_with(case kept.counter when 'playtime' then '/' else '/globalData/' end || replace(kept.counter, '.', '/') || '/', span.field || '/')) then kept.value end as value,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
-  from game.player_counter kept
- where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
-                      and (rule.field_group in ('mainAccess')))
- order by kept.player_uuid, kept.counter, kept.observed_at desc;
+  from (select distinct on (kept.player_uuid, kept.counter) kept.*
+          from game.player_counter kept
+         where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
+                              and (rule.field_group in ('mainAccess')))
+         order by kept.player_uuid, kept.counter, kept.observed_at desc) kept
+ order by kept.player_uuid, kept.counter;
 comment on view analytics.player_counter is 'A player''s counters over all characters, each whenever it changed. They may fall. One that is hidden has no row: it is not 0. Latest rows of game.player_counter, from players.';
 
 create or replace view analytics.player_counter_sample as
@@ -955,12 +997,14 @@ select kept.player_uuid, kept.counter, kept.observed_at, kept.value
 comment on view analytics.player_counter_sample is 'A player''s counters over all characters, each whenever it changed. They may fall. One that is hidden has no row: it is not 0. All rows of game.player_counter, from players.';
 
 create or replace view analytics.player_hop as
-select distinct on (kept.player_uuid) kept.player_uuid, kept.from_world, kept.to_world, kept.earliest, kept.latest,
+select kept.player_uuid, kept.from_world, kept.to_world, kept.earliest, kept.latest,
        (select max(run.observed_at) from sync.run run where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.player_hop kept
- where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
-                      and (rule.field_group in ('onlineStatus')))
- order by kept.player_uuid, kept.latest desc;
+  from (select distinct on (kept.player_uuid) kept.*
+          from game.player_hop kept
+         where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
+                              and (rule.field_group in ('onlineStatus')))
+         order by kept.player_uuid, kept.latest desc) kept
+ order by kept.player_uuid;
 comment on view analytics.player_hop is 'A player was listed on another world than in the last response that named one. Latest rows of game.player_hop, from online-players.';
 
 create or replace view analytics.player_hop_history as
@@ -980,14 +1024,16 @@ comment on view analytics.player_listing_history is 'Times during which every re
 
 create or replace view analytics.player_ranking as
 with lacking as materialized (select columns from analytics.not_sent('player_ranking') lacking)
-select distinct on (kept.player_uuid, kept.board) kept.player_uuid, kept.board, kept.observed_at,
+select kept.player_uuid, kept.board, kept.observed_at,
        case when not (select columns from lacking) && array['*', 'position'] then kept.position end as position,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
-  from game.player_ranking kept
- where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
-                      and (rule.field_group in ('mainAccess')))
- order by kept.player_uuid, kept.board, kept.observed_at desc;
+  from (select distinct on (kept.player_uuid, kept.board) kept.*
+          from game.player_ranking kept
+         where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
+                              and (rule.field_group in ('mainAccess')))
+         order by kept.player_uuid, kept.board, kept.observed_at desc) kept
+ order by kept.player_uuid, kept.board;
 comment on view analytics.player_ranking is 'A player''s place on a leaderboard whenever it changed. Latest rows of game.player_ranking, from players.';
 
 create or replace view analytics.player_ranking_sample as
@@ -999,7 +1045,7 @@ comment on view analytics.player_ranking_sample is 'A player''s place on a leade
 
 create or replace view analytics.player_status as
 with lacking as materialized (select columns from analytics.not_sent('player_status') lacking)
-select distinct on (kept.player_uuid) kept.player_uuid, kept.observed_at,
+select kept.player_uuid, kept.observed_at,
        case when not (select columns from lacking) && array['*', 'online'] then kept.online end as online,
        case when not (select columns from lacking) && array['*', 'world'] then kept.world end as world,
        case when not (select columns from lacking) && array['*', 'last_join'] then kept.last_join end as last_join,
@@ -1008,10 +1054,12 @@ select distinct on (kept.player_uuid) kept.player_uuid, kept.observed_at,
                            or rule.field_group = 'huntedCharacterAccess' and (kept.active_character in (select one.character_uuid from game.player_character one where one.player_uuid = kept.player_uuid and 'hunted' = any(one.gamemodes))))) and not (select columns from lacking) && array['*', 'active_character'] then kept.active_character end as active_character,
        coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
                 (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
-  from game.player_status kept
- where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
-                      and (rule.field_group in ('onlineStatus')))
- order by kept.player_uuid, kept.observed_at desc;
+  from (select distinct on (kept.player_uuid) kept.*
+          from game.player_status kept
+         where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
+                              and (rule.field_group in ('onlineStatus')))
+         order by kept.player_uuid, kept.observed_at desc) kept
+ order by kept.player_uuid;
 comment on view analytics.player_status is 'Whether a player was online and when the latest login was, by the player''s own profile, whenever that changed. Latest rows of game.player_status, from players.';
 
 create or replace view analytics.player_status_sample as
@@ -1215,14 +1263,27 @@ comment on view analytics.territory_link_history is 'Trading routes of a version
 
 create or replace view analytics.territory_resource as
 with lacking as materialized (select columns from analytics.not_sent('territory_resource') lacking)
-select distinct on (kept.territory, kept.resource) kept.territory, kept.resource, kept.observed_at,
+select kept.territory, kept.resource, kept.observed_at,
        case when not (select columns from lacking) && array['*', 'generation'] then kept.generation end as generation,
        case when not (select columns from lacking) && array['*', 'base_generation'] then kept.base_generation end as base_generation,
        case when not (select columns from lacking) && array['*', 'stored'] then kept.stored end as stored,
        case when not (select columns from lacking) && array['*', 'storage_limit'] then kept.storage_limit end as storage_limit,
        (select max(run.observed_at) from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.territory_resource kept
- order by kept.territory, kept.resource, kept.observed_at desc;
+  from (select each_territory.territory, each_resource.resource, newest.observed_at, newest.generation, newest.base_generation, newest.stored, newest.storage_limit
+          from (with recursive each (territory) as (
+           (select kept.territory from game.territory_resource kept order by kept.territory limit 1)
+            union all
+           select (select kept.territory from game.territory_resource kept where kept.territory > each.territory order by kept.territory limit 1) from each where each.territory is not null
+         ) select each.territory from each where each.territory is not null) each_territory
+         cross join lateral (with recursive each (resource) as (
+           (select kept.resource from game.territory_resource kept where kept.territory = each_territory.territory order by kept.resource limit 1)
+            union all
+           select (select kept.resource from game.territory_resource kept where kept.territory = each_territory.territory and kept.resource > each.resource order by kept.resource limit 1) from each where each.resource is not null
+         ) select each.resource from each where each.resource is not null) each_resource
+         cross join lateral (select kept.* from game.territory_resource kept
+         where kept.territory = each_territory.territory
+           and kept.resource = each_resource.resource order by kept.observed_at desc limit 1) newest) kept
+ order by kept.territory, kept.resource;
 comment on view analytics.territory_resource is 'What a territory stored and produced of a resource, a row whenever one of the values changed. Latest rows of game.territory_resource, from territories.';
 
 create or replace view analytics.territory_resource_sample as
@@ -1296,10 +1357,12 @@ select kept.internal_name, kept.valid_from, kept.position, kept.x, kept.y, kept.
 comment on view analytics.world_event_location_history is 'Places of a version of a world event; coordinates in blocks. All rows of game.world_event_location, from world-events.';
 
 create or replace view analytics.world_event_occurrence as
-select distinct on (kept.internal_name) kept.internal_name, kept.starts_at, kept.announced_at,
+select kept.internal_name, kept.starts_at, kept.announced_at,
        (select max(run.observed_at) from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.world_event_occurrence kept
- order by kept.internal_name, kept.announced_at desc;
+  from (select distinct on (kept.internal_name) kept.*
+          from game.world_event_occurrence kept
+         order by kept.internal_name, kept.announced_at desc) kept
+ order by kept.internal_name;
 comment on view analytics.world_event_occurrence is 'When world events happen, by their schedules. The API sends only the next one, of a few events. Latest rows of game.world_event_occurrence, from world-events.';
 
 create or replace view analytics.world_event_occurrence_history as
@@ -1325,10 +1388,12 @@ select kept.internal_name, kept.valid_from, kept.position, kept.requirement_type
 comment on view analytics.world_event_requirement_history is 'What a version of a world event requires of players. All rows of game.world_event_requirement, from world-events.';
 
 create or replace view analytics.world_hour as
-select distinct on (kept.world) kept.world, kept.hour, kept.online_avg, kept.online_max,
+select kept.world, kept.hour, kept.online_avg, kept.online_max,
        (select max(run.observed_at) from sync.run run where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.world_hour kept
- order by kept.world, kept.hour desc;
+  from (select distinct on (kept.world) kept.*
+          from game.world_hour kept
+         order by kept.world, kept.hour desc) kept
+ order by kept.world;
 comment on view analytics.world_hour is 'How many players were listed on a world in an hour: what compaction keeps of the rows of game.world_sample past their retention. Latest rows of game.world_hour, from online-players.';
 
 create or replace view analytics.world_hour_history as
@@ -1338,11 +1403,18 @@ comment on view analytics.world_hour_history is 'How many players were listed on
 
 create or replace view analytics.world_sample as
 with lacking as materialized (select columns from analytics.not_sent('world_sample') lacking)
-select distinct on (kept.world) kept.world, kept.observed_at,
+select kept.world, kept.observed_at,
        case when not (select columns from lacking) && array['*', 'online'] then kept.online end as online,
        (select max(run.observed_at) from sync.run run where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
-  from game.world_sample kept
- order by kept.world, kept.observed_at desc;
+  from (select each_world.world, newest.observed_at, newest.online
+          from (with recursive each (world) as (
+           (select kept.world from game.world_sample kept order by kept.world limit 1)
+            union all
+           select (select kept.world from game.world_sample kept where kept.world > each.world order by kept.world limit 1) from each where each.world is not null
+         ) select each.world from each where each.world is not null) each_world
+         cross join lateral (select kept.* from game.world_sample kept
+         where kept.world = each_world.world order by kept.observed_at desc limit 1) newest) kept
+ order by kept.world;
 comment on view analytics.world_sample is 'How many players were listed on a world, whenever that changed. Latest rows of game.world_sample, from online-players.';
 
 create or replace view analytics.world_sample_sample as

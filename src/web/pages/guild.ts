@@ -1,6 +1,5 @@
 import * as Plot from '@observablehq/plot'
 import { html } from 'hono/html'
-import { territoryVocabulary } from '../../api/schemas/territories.ts'
 import { guildColour } from '../../drawing/colours.ts'
 import { draw } from '../../drawing/draw.ts'
 import { type Figure, listFigure, missing } from '../../drawing/figure.ts'
@@ -155,7 +154,7 @@ async function readBanner({ sql }: Visit, uuid: string): Promise<Banner | undefi
 
 interface Produced {
   readonly resource: string
-  readonly produced: number
+  readonly produced: number | null
   readonly stored: number | null
   readonly room: number | null
   readonly places: number
@@ -164,17 +163,15 @@ interface Produced {
 /** What its territories produce and store of each resource, as last seen. */
 async function productionFigure({ sql }: Visit, uuid: string): Promise<Figure> {
   const rows = await sql.query<Produced>(
-    `select lower(kind.resource) as resource, coalesce(sum(latest.generation), 0)::float8 as produced, sum(latest.stored)::float8 as stored,
+    `select lower(latest.resource) as resource, sum(latest.generation)::float8 as produced, sum(latest.stored)::float8 as stored,
             sum(latest.storage_limit)::float8 as room, (count(*) filter (where latest.generation > 0))::int as places
        from analytics.territory place
-      cross join unnest($2::text[]) kind(resource)
-      cross join lateral (select kept.generation, kept.stored, kept.storage_limit from game.territory_resource kept
-                           where kept.territory = place.territory and kept.resource = kind.resource order by kept.observed_at desc limit 1) latest
-      where place.guild_uuid = $1::text::uuid group by 1 order by 2 desc, 1`,
-    [uuid, territoryVocabulary.resourceType],
+       join analytics.territory_resource latest on latest.territory = place.territory
+      where place.guild_uuid = $1::text::uuid group by 1 order by 2 desc nulls last, 1`,
+    [uuid],
   )
   const id = 'production'
-  const made = rows.filter(({ produced }) => produced > 0)
+  const made = rows.filter(({ produced }) => (produced ?? 0) > 0)
   if (made.length === 0) return { id, title: 'What its territories produce is not known' }
   const name = (resource: string) => (resource === 'emerald' ? 'emeralds' : resource)
   const words = made.map(({ resource, produced }) => `${number(produced)} ${name(resource)}`)

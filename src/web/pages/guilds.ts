@@ -120,11 +120,11 @@ async function guildsBy(
   const seen = await observedOf(sql, 'territories')
   const isWatched = seen !== null && seen.first < to && seen.last >= from
   return await sql.query<Standing>(
-    `with capture as materialized (
-       select to_guild_uuid::text as winner, from_guild_uuid::text as loser from analytics.territory_capture
-        where captured_at >= $4 and captured_at < $5 and not is_recapture),
-     won as (select winner as uuid, count(*)::int as won from capture group by 1),
-     lost as (select loser as uuid, count(*)::int as lost from capture group by 1),
+    `with pair as materialized (
+       select to_guild_uuid as winner, from_guild_uuid as loser, count(*) as captures from analytics.territory_capture
+        where captured_at >= $4 and captured_at < $5 and not is_recapture group by 1, 2),
+     won as (select winner::text as uuid, sum(captures)::int as won from pair group by 1),
+     lost as (select loser::text as uuid, sum(captures)::int as lost from pair group by 1),
      shown as (
        select guild.*, case when $6 then coalesce(won.won, 0) end as won, case when $6 then coalesce(lost.lost, 0) end as lost${isRated ? ', season.rating' : ''}, count(*) over ()::int as total
          from (${listed}) guild left join won using (uuid) left join lost using (uuid)

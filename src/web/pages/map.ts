@@ -97,18 +97,10 @@ async function readStanding(sql: Visit['sql']): Promise<PlaceRow[]> {
   return await sql.query<PlaceRow>(
     `select place.territory, (extract(epoch from place.held_from) / 60)::int as since, place.is_hq as hq, place.treasury, place.defences,
             (select array_agg(links_to order by position) from analytics.territory_link link where link.territory = place.territory) as links,
-            (with recursive kind (resource) as (
-               -- A loose index scan: the latest of each kind, however many samples it has.
-               (select one.resource from game.territory_resource one where one.territory = place.territory order by one.resource limit 1)
-               union all
-               select (select one.resource from game.territory_resource one
-                        where one.territory = place.territory and one.resource > kind.resource order by one.resource limit 1)
-                 from kind where kind.resource is not null)
-             select jsonb_object_agg(lower(kind.resource), jsonb_build_array(latest.generation, latest.stored, latest.storage_limit))
-               from kind
-              cross join lateral (select one.generation, one.stored, one.storage_limit from analytics.territory_resource one
-                                   where one.territory = place.territory and one.resource = kind.resource limit 1) latest) as stored
-       from analytics.territory place`,
+            stored.stored
+       from analytics.territory place
+       left join (select territory, jsonb_object_agg(lower(resource), jsonb_build_array(generation, stored, storage_limit)) as stored
+                    from analytics.territory_resource group by territory) stored on stored.territory = place.territory`,
   )
 }
 
