@@ -23,7 +23,7 @@ interface Member {
 }
 
 /** The counters of which the table of members has gains. */
-export const memberCounters = ['wars', 'guildRaids.total']
+export const memberCounters = ['wars', 'guildRaids.total', 'contributed']
 
 /** Every member in one table: when last seen, what was gained in the period, and what cannot be known why. */
 export async function membersFigure(
@@ -32,21 +32,21 @@ export async function membersFigure(
   gains: Awaited<ReturnType<typeof memberGains>>,
   frame: Frame,
 ): Promise<Figure> {
-  const known = await sql.query<Omit<Member, 'wars' | 'raids'>>(
+  const known = await sql.query<Omit<Member, 'wars' | 'raids' | 'contributed'>>(
     `select member.player_uuid::text as player, member.username, member.rank, joined.joined_at as joined, member.last_seen as seen,
-            member.days_inactive::double precision as days, member.status, member.reason, gained.contributed
-       from analytics.member_activity($1, (select least($3::timestamptz, last_at) from analytics.observed())) member
-       left join (select player_uuid, joined_at from analytics.guild_member where guild_uuid = $1) joined using (player_uuid)
-       left join (select player_uuid, contributed from analytics.member_contribution($1, $2, $3)) gained using (player_uuid)`,
-    [uuid, frame.from, frame.to],
+            member.days_inactive::double precision as days, member.status, member.reason
+       from analytics.member_activity($1, (select least($2::timestamptz, last_at) from analytics.observed())) member
+       left join (select player_uuid, joined_at from analytics.guild_member where guild_uuid = $1) joined using (player_uuid)`,
+    [uuid, frame.to],
   )
-  const [warsOf, raidsOf] = memberCounters.map(
+  const [warsOf, raidsOf, contributedOf] = memberCounters.map(
     (counter) => new Map(gains(counter).map(({ player, gained }) => [player, gained])),
   )
   const members: readonly Member[] = known.map((member) => ({
     ...member,
     wars: warsOf?.get(member.player) ?? null,
     raids: raidsOf?.get(member.player) ?? null,
+    contributed: contributedOf?.get(member.player) ?? null,
   }))
   if (members.length === 0)
     return missing('members-list', 'Its members are not known', `wynnsync sync guilds --guild ${uuid}`)

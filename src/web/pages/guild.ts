@@ -26,16 +26,31 @@ export async function guildPage(visit: Visit): Promise<Page> {
   const path = `/guilds/${encodeURIComponent(guild?.prefix ?? uuid)}`
   const shown = await shownPeriod(visit, { path, of: ['guilds', 'territories'], guild: uuid })
   const frame = { ...shown.frame, playerCell: (player: string, username: string) => link('players', player, username) }
-  const places = await readPlaces(sql)
+  // One is drawn while the database works for the next.
+  const [places, rivals, gains] = await Promise.all([
+    readPlaces(sql),
+    readRivals(visit, uuid, frame),
+    people ? memberGains(sql, uuid, frame, ...memberCounters) : undefined,
+  ])
   const subject = { uuid, path, name: name ?? 'This guild', prefix: guild?.prefix ?? holder?.prefix ?? null }
   const held = places.filter((place) => place.uuid === uuid).length
-  const rivals = await readRivals(visit, uuid, frame)
   const rival = query.get('rival')
-  const gains = people ? await memberGains(sql, uuid, frame, ...memberCounters) : undefined
-  const parts = ['now', 'war', ...(people ? ['members'] : []), 'hours', 'history']
+  const [unlisted, standing, production, hours, overlay, war, members, moves, names] = await Promise.all([
+    guild ? undefined : notListed(visit),
+    nowFigure(visit, subject, { guild, places, held }),
+    held > 0 ? productionFigure(visit, uuid) : undefined,
+    guildHoursFigure(sql, uuid, frame),
+    rivalFigures(visit, { ...subject, rival, rivals }, frame),
+    warFigures(visit, { uuid, path, name, rivals, wars: gains?.('wars') }, frame),
+    gains && membersFigure(visit, subject, gains, frame),
+    people ? movesFigure(sql, uuid, frame) : undefined,
+    namesFigure(visit, uuid),
+  ])
+  const chapter = (id: string, ...figures: readonly (Figure | undefined)[]) =>
+    chapterOf(id, headingOf(id), ...figures.filter((figure) => figure !== undefined))
   return {
     path,
-    control: html`${shown.control}<nav class="parts" aria-label="Parts">${parts.map((part) => html`<a href="#${part}">${part[0]?.toUpperCase()}${part.slice(1)}</a>`)}</nav>`,
+    control: html`${shown.control}<nav class="parts" aria-label="Parts">${['now', 'war', ...(people ? ['members'] : []), 'hours', 'history'].map((part) => html`<a href="#${part}">${headingOf(part)}</a>`)}</nav>`,
     feed: `/feeds/guilds/${uuid}.atom`,
     title: guild
       ? `${labelOf(guild)}: ${number(guild.members)} members, ${count(held, 'territory', 'territories')}`
@@ -44,30 +59,16 @@ export async function guildPage(visit: Visit): Promise<Page> {
       ? `Level ${number(guild.level)}, ${number(guild.online)} online, ${number(guild.wars)} wars; ? is unknown.`
       : 'What is known of a guild that is not listed, or not yet.',
     chapters: [
-      chapterOf(
-        'now',
-        'Now',
-        ...(guild ? [] : [await notListed(visit)]),
-        await nowFigure(visit, subject, { guild, places, held }),
-        ...(held > 0 ? [await productionFigure(visit, uuid)] : []),
-      ),
-      chapterOf('war', 'War', ...(await warFigures(visit, { uuid, path, name, rivals, wars: gains?.('wars') }, frame))),
-      ...(gains ? [chapterOf('members', 'Members', await membersFigure(visit, subject, gains, frame))] : []),
-      chapterOf(
-        'hours',
-        'Hours',
-        await guildHoursFigure(sql, uuid, frame),
-        ...(await rivalFigures(visit, { ...subject, rival, rivals }, frame)),
-      ),
-      chapterOf(
-        'history',
-        'History',
-        ...(people ? [latestMoves(await movesFigure(sql, uuid, frame), uuid)] : []),
-        await namesFigure(visit, uuid),
-      ),
+      chapter('now', unlisted, standing, production),
+      chapter('war', ...war),
+      ...(members ? [chapter('members', members)] : []),
+      chapter('hours', hours, ...overlay),
+      chapter('history', moves && latestMoves(moves, uuid), names),
     ],
   }
 }
+
+const headingOf = (part: string) => `${part[0]?.toUpperCase()}${part.slice(1)}`
 
 /** So many moves are listed. */
 const MOVES = 60

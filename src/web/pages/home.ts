@@ -63,16 +63,22 @@ async function partsOf(visit: Visit) {
   const { sql, now, query } = visit
   const { frame, control } = await shownPeriod(visit, { path: '/', of: ['territories', 'online-players'], days: 1 })
   const during = { from: frame.from, to: frame.to, now, isLive: !query.has('to') }
-  const places = await readPlaces(sql, during.isLive ? undefined : new Date(frame.to.getTime() - 1))
-  const captured = await capturesNumber(sql, during)
-  const [players, worlds] = await onlineNumbers(sql, during)
-  const patch = await patchParts(visit, during)
+  // One is drawn while the database works for the next.
+  const placesRead = readPlaces(sql, during.isLive ? undefined : new Date(frame.to.getTime() - 1))
+  const [places, map, captured, [players, worlds], patch, loot] = await Promise.all([
+    placesRead,
+    placesRead.then((known) => mapFigure(sql, known, during)),
+    capturesNumber(sql, during),
+    onlineNumbers(sql, during),
+    patchParts(visit, during),
+    lootCard(sql, during),
+  ])
   return {
-    ...{ during, control, map: await mapFigure(sql, places, during) },
+    ...{ during, control, map },
     title: places.length > 0 ? placesTitle(places) : unseen,
     lead: `${during.isLive ? '' : `As of ${moment(frame.to)} UTC: `}${captured.said}, ${players.said}${worlds.said}.`,
     numbers: tilesMarkup([captured, players, worlds, patch.number]),
-    cards: [patch.card, await lootCard(sql, during)],
+    cards: [patch.card, loot],
   }
 }
 
