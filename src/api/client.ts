@@ -48,33 +48,70 @@ export function createClient(options: ClientOptions = {}): Api {
 }
 
 function clientOf(transport: Transport): Api {
-  return {
-    ...endpointsOf(transport),
-    withRecorder: (record, isKnown) => clientOf(transport.withRecorder(record, isKnown)),
-  }
+  return Object.assign(endpointsOf(transport), {
+    withRecorder: (record: Recorder, isKnown?: KnownBody) => clientOf(transport.withRecorder(record, isKnown)),
+  })
 }
 
+/** Each response has a client of its own, which uses one or two of these groups: a group is made where it is used. */
 function endpointsOf(transport: Transport) {
   return {
     /** Items, item sets, and the words they are made of. */
-    items: itemEndpoints(transport),
+    get items() {
+      return itemEndpoints(transport)
+    },
     /** Crafting recipes. */
-    recipes: recipeEndpoints(transport),
+    get recipes() {
+      return recipeEndpoints(transport)
+    },
     /** Guilds, territories and guild seasons. */
-    guilds: guildEndpoints(transport),
+    get guilds() {
+      return guildEndpoints(transport)
+    },
     /** Access tokens of players. */
-    oauth: oauthEndpoints(transport),
+    get oauth() {
+      return oauthEndpoints(transport)
+    },
     /** Players, their characters, and who is online. */
-    players: playerEndpoints(transport),
-    /** Articles of the website; and `videos`, `latestNews`. */
-    articles: articleEndpoints(transport),
-    ...newsEndpoints(transport),
-    /** `leaderboards`, and `search` over everything. */
-    ...boardEndpoints(transport),
-    /** `abilities`, `aspects` and `classes`. */
-    ...classEndpoints(transport),
+    get players() {
+      return playerEndpoints(transport)
+    },
+    /** Articles of the website. */
+    get articles() {
+      return articleEndpoints(transport)
+    },
+    /** Videos about the game. */
+    get videos() {
+      return newsEndpoints(transport).videos
+    },
+    /** What the launcher shows. */
+    get latestNews() {
+      return newsEndpoints(transport).latestNews
+    },
+    /** Ranks of players and guilds. */
+    get leaderboards() {
+      return boardEndpoints(transport).leaderboards
+    },
+    /** A search over everything. */
+    get search() {
+      return boardEndpoints(transport).search
+    },
+    /** Ability trees of classes. */
+    get abilities() {
+      return classEndpoints(transport).abilities
+    },
+    /** Aspects of classes. */
+    get aspects() {
+      return classEndpoints(transport).aspects
+    },
+    /** Classes and their archetypes. */
+    get classes() {
+      return classEndpoints(transport).classes
+    },
     /** Markers, world events, camps, raids, gathering nodes. */
-    map: mapEndpoints(transport),
+    get map() {
+      return mapEndpoints(transport)
+    },
     /**
      * How many requests of this route's bucket the running window still allows, those in flight subtracted, those that
      * wait in the queue not. Null while unknown: before the first response, after the window's end, without headers.

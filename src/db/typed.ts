@@ -38,6 +38,17 @@ function unwrapErrors<T extends PreparedQueryConfig>(query: PreparedQuery<T>): P
 }
 
 /**
+ * Several statements that write, in one round trip. They see what was there before all of them; one that reads from the name of another
+ * reads what that returns.
+ * @param last what is selected at the end
+ */
+export async function together(sql: Sql, parts: Readonly<Record<string, SQL>>, last = text`select 1`): Promise<void> {
+  const named = Object.entries(parts).map(([name, part]) => text`${text.identifier(name)} as (${part})`)
+  const before = named.length > 0 ? text`with ${text.join(named, text`, `)} ` : text``
+  await typed(sql).execute(text`${before}${last}`)
+}
+
+/**
  * `column = any($1)`: one parameter however many values, where drizzle's `inArray` sends one for each, of which a statement
  * takes 65,534, and prepares another statement for each number of values.
  */

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { HttpExchange } from '../../src/api/http/http-exchange.ts'
+import { together } from '../../src/db/typed.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { inProfiles } from '../../src/resources/personal.ts'
 import { players } from '../../src/resources/players/index.ts'
-import { archiveResponse } from '../../src/sync/archive/archive.ts'
+import { archivedRows } from '../../src/sync/archive/archive.ts'
 import { expireRaw, rawDays } from '../../src/sync/archive/archive-retention.ts'
 import { eraseRaw, isUnkeepable } from '../../src/sync/archive/erase-archived.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
@@ -100,7 +101,7 @@ describe.each(kindsOfPart)('raw answers on the %s database', (kind) => {
       const heard = { request: { method: 'GET', path: '/' }, outcome, credential: 'guest' } as unknown as HttpExchange
       const personal = inProfiles
       const taken = { resource, personal, runId: randomUUID(), takenAt: new Date(0), observedAt: null, status }
-      await world.db.transaction((sql) => archiveResponse(sql, [heard], key === undefined ? taken : { ...taken, key }))
+      await together(world.db, await archivedRows(world.db, [heard], key === undefined ? taken : { ...taken, key }))
     }
     await world.db.query(
       `insert into game.guild_member (guild_uuid, player_uuid, username, rank, joined, valid_from, hash)

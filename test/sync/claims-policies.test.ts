@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { corroborate, hasClaims, pendingClaims, type Witness } from '../../src/sync/evidence/claims.ts'
+import { corroborate, hasClaimsSql, pendingClaims, type Witness } from '../../src/sync/evidence/claims.ts'
 import { type ClaimKind, policiesOf } from '../../src/sync/evidence/policies.ts'
 import { agreesWithFlawed, forgetImplausible } from '../../src/sync/respond/plausibility.ts'
 import { kindsOfPart } from '../support/postgres.ts'
@@ -103,8 +103,10 @@ describe.each(kindsOfPart)('a claim on the %s database', (kind) => {
     await corroborate(world.db, one, 'empty place', [{ subject: 'guildLevelMax/1' }])
     expect(await pendingClaims(world.db, one, 'empty place', 'guildLevel')).toEqual([])
     expect(await pendingClaims(world.db, one, 'empty place', 'guildLevelMax')).toHaveLength(1)
-    expect(await hasClaims(world.db, ['leaderboards'], 'guildLevel')).toBe(false)
-    expect(await hasClaims(world.db, ['leaderboards'], 'guildLevelMax')).toBe(true)
-    expect(await hasClaims(world.db, ['guilds'])).toBe(false)
+    const hasClaims = async (resource: string, scope: string) =>
+      (await world.db.values(`select ${hasClaimsSql('$1', '$2')}`, [[resource], scope]))[0]?.[0]
+    expect(await hasClaims('leaderboards', 'guildLevel')).toBe(false)
+    expect(await hasClaims('leaderboards', 'guildLevelMax')).toBe(true)
+    expect(await hasClaims('guilds', 'guildLevelMax')).toBe(false)
   })
 })

@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { compactCoverage } from '../../src/sync/coverage/compact.ts'
 import { materializeCoverage } from '../../src/sync/coverage/count.ts'
-import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
-import { appendObservation } from '../../src/sync/ledger/ledger.ts'
+import { invalidateCoverage, setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { replay } from '../../src/sync/replay/replay.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
 import { engineOn, guards } from '../support/archive.ts'
@@ -194,11 +193,14 @@ describe.each(kindsOfLongTests)('hours that are counted while the ledger is whol
 
   test('wait for what is being written down', async () => {
     await syncTwoHours()
-    const answer = { resource: 'guilds', key: guildId('c'), runId: randomUUID(), receivedAt: at('11:20'), status: 'ok' }
     let writing: Promise<void> | undefined
     await new Promise<void>((begun) => {
       writing = world.db.transaction(async (sql) => {
-        await appendObservation(sql, answer)
+        await invalidateCoverage(sql, 'guilds', at('11:20'))
+        await sql.query(
+          `insert into sync.observation (resource, key, run_id, received_at, status) values ('guilds', $1, $2, $3, 'ok')`,
+          [guildId('c'), randomUUID(), at('11:20')],
+        )
         begun()
         await setTimeout(500)
       })

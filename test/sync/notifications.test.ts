@@ -5,8 +5,8 @@ import { seededRandom, virtualClock } from '../../src/base/clock.ts'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { items } from '../../src/resources/items/index.ts'
-import { notifyChannel } from '../../src/sync/outbox/notifications.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
+import { notify } from '../support/notify.ts'
 import { kindsOfPart, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 import { instantOf, item } from '../support/world.ts'
@@ -79,8 +79,8 @@ describe.each(kindsOfPart)('an announcement on the %s database', (kind) => {
     )
     await db.transaction(async (sql) => {
       const drift = [{ kind: long, path: long, member: long }]
-      await expect(notifyChannel(sql, { ...news, error: long, guarded, drift })).resolves.toBeUndefined()
-      await expect(notifyChannel(sql, news)).resolves.toBeUndefined()
+      await expect(notify(sql, { ...news, error: long, guarded, drift })).resolves.toBeUndefined()
+      await expect(notify(sql, news)).resolves.toBeUndefined()
     })
   })
 })

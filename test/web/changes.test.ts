@@ -4,10 +4,10 @@ import { createLog } from '../../src/base/log.ts'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { nameFinders } from '../../src/resources/key-names.ts'
 import { territories } from '../../src/resources/territories/index.ts'
-import { notifyChannel } from '../../src/sync/outbox/notifications.ts'
 import { serveWeb } from '../../src/web/web-server.ts'
 import { guildId, place } from '../support/guild-answers.ts'
 import { request } from '../support/http-request.ts'
+import { notify } from '../support/notify.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
@@ -35,7 +35,7 @@ describe.each(kindsOfPart)('changes on the %s database', (kind) => {
 
   const publish = (resource: string, given: object = {}) =>
     world.db.transaction((sql) =>
-      notifyChannel(sql, {
+      notify(sql, {
         ...{ resource, runId: '1', status: 'ok', at, observedAt: at, changed: 1, people: 'none' },
         ...given,
       }),

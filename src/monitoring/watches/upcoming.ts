@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Database } from '../../db/database.ts'
-import { publish } from '../../sync/outbox/outbox.ts'
+import { publishChanges } from '../../sync/outbox/outbox.ts'
 import type { Watch } from './watch.ts'
 
 interface Upcoming {
@@ -34,7 +34,7 @@ export function upcomingNoter(db: Database, clock: Clock): (watches: readonly Wa
         ...{ minutes: lead, at: now.toISOString() },
       }),
     )
-    await db.query(publish, [[], changes, now])
+    await publishChanges(db, changes, now)
     for (const one of soon) noted.add(keyOf(one))
   }
 }

@@ -5,7 +5,7 @@ import { messageOf } from '../../base/errors.ts'
 import { type Http, openHttp } from '../../base/http.ts'
 import type { ProxySettings } from '../../base/proxies.ts'
 import type { Database, Lock } from '../../db/database.ts'
-import { publish } from '../../sync/outbox/outbox.ts'
+import { publishChanges } from '../../sync/outbox/outbox.ts'
 import { readFreshness } from '../../sync/overview/recent-runs.ts'
 import {
   type DeliveryState,
@@ -177,7 +177,7 @@ function freshnessNoter(db: Database, clock: Clock): (isLast: boolean) => Promis
     const changes = changed.map(([resource, { isLate }]) =>
       JSON.stringify({ event: 'freshness', resource, at: now.toISOString(), isLate }),
     )
-    await db.query(publish, [[], changes, now])
+    await publishChanges(db, changes, now)
     for (const [resource, { isLate }] of changed) noted.set(resource, isLate)
   }
 }
@@ -243,7 +243,7 @@ function numbersNoter(db: Database, clock: Clock): (watches: readonly Watch[]) =
       // Which player is watched is not in what /changes serves.
       JSON.stringify({ event: 'numbers', resource, ...(resource === 'guilds' ? { key } : {}), observedAt, at: now }),
     )
-    await db.query(publish, [[], changes, now])
+    await publishChanges(db, changes, now)
     for (const one of news) noted.set(keyOf(one), one.receivedAt.getTime())
   }
 }

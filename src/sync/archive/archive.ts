@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql as text } from 'drizzle-orm'
+import { and, eq, isNull, type SQL, sql as text } from 'drizzle-orm'
 import type { Api } from '../../api/client.ts'
 import { type HttpExchange, lineOf, tellingHeaders, textOf } from '../../api/http/http-exchange.ts'
 import type { Sql } from '../../db/database.ts'
@@ -7,7 +7,7 @@ import type { Personal } from '../declare/personal.ts'
 import { sha256 } from '../normalize/hash.ts'
 import type { Engine } from '../run/engine.ts'
 import { rawAnswer } from '../tables/archive.ts'
-import { storeBodies } from './bodies.ts'
+import { freshBodies, insertBodies } from './bodies.ts'
 import { erasedText, isUnkeepable, type Target } from './erase-archived.ts'
 import type { SeenBodies } from './seen-bodies.ts'
 
@@ -73,27 +73,31 @@ export async function lockArchive(sql: Sql): Promise<void> {
   await sql.query('lock table sync.raw_answer in row exclusive mode')
 }
 
+/** The same lock as a part of a statement: writing no row takes it, too, before the statement reads anything. */
+export const LOCKED_ARCHIVE = 'insert into sync.raw_answer select * from sync.raw_answer where false'
+
 /**
- * Archives what the API sent, in the transaction that loads it: each distinct body once. An identical copy of the response
- * before, and what is older than what is known, is not archived.
+ * What archives what the API sent, to be written in the transaction that loads it: each distinct body once. An identical copy of the
+ * response before, and what is older than what is known, is not archived.
  */
-export async function archiveResponse(
+export async function archivedRows(
   sql: Sql,
   exchanges: readonly HttpExchange[],
   entry: ArchiveEntry,
-): Promise<void> {
-  if (exchanges.length === 0 || entry.status === 'stale') return
+): Promise<Readonly<Record<string, SQL>>> {
+  if (exchanges.length === 0 || entry.status === 'stale') return {}
   // Nothing would be left of the profile but the player's uuid.
-  if (entry.hidden?.some((one) => one.fieldGroup === 'everything' && one.playerUuid === entry.key)) return
+  if (entry.hidden?.some((one) => one.fieldGroup === 'everything' && one.playerUuid === entry.key)) return {}
   if (entry.status === 'failed') {
-    for (const one of exchanges) if (await isUnkeepable(sql, entry.personal, textOf(one))) return
+    for (const one of exchanges) if (await isUnkeepable(sql, entry.personal, textOf(one))) return {}
   }
   const responses = entry.personal?.responses[entry.resource]
   const texts = exchanges.map((one) => erasedText(textOf(one), responses, entry.hidden ?? []))
   const { resource, key = null, runId, takenAt, observedAt, status, accepted = false } = entry
   // A response that changed something is no repetition.
-  if (observedAt !== null && status !== 'ok' && (await isCopy(sql, { resource, key, observedAt }, texts))) return
-  const hashes = await storeBodies(sql, texts, takenAt)
+  const isChange = status === 'ok'
+  if (observedAt !== null && !isChange && (await isCopy(sql, { resource, key, observedAt }, texts))) return {}
+  const { hashes, rows: bodies } = await freshBodies(sql, texts, takenAt, { areOften: !isChange })
   const rows = exchanges.map((exchange, position) => ({
     // One number for all of them. The rows of VALUES are evaluated in their order.
     answerId: position === 0 ? text`nextval('sync.raw_answer_number')` : text`currval('sync.raw_answer_number')`,
@@ -112,7 +116,8 @@ export async function archiveResponse(
     hash: hashes[position] ?? new Uint8Array(),
     runId,
   }))
-  await typed(sql).insert(rawAnswer).values(rows)
+  const answers = typed(sql).insert(rawAnswer).values(rows).getSQL()
+  return bodies.length > 0 ? { bodies: insertBodies(sql, bodies).getSQL(), answers } : { answers }
 }
 
 /** Whether the same response was archived before: the API caches one for a while, and sends it to every client. */

@@ -90,12 +90,18 @@ export async function textOfBody({ body, baseBody }: StoredBody): Promise<Buffer
   return baseBody === null ? text : changedBody(await decompress(baseBody), text)
 }
 
-/** Stores each of the bodies that is not there yet. Returns their hashes in the same order. */
-export async function storeBodies(sql: Sql, bodies: readonly Uint8Array[], firstAt: Date): Promise<Buffer[]> {
+/** The hashes of bodies, in the same order, and rows of those that are not stored yet. @param areOften they may well be stored: others are not looked up */
+export async function freshBodies(
+  sql: Sql,
+  bodies: readonly Uint8Array[],
+  firstAt: Date,
+  { areOften }: { readonly areOften: boolean },
+): Promise<{ readonly hashes: Buffer[]; readonly rows: (typeof rawBody.$inferInsert)[] }> {
   const hashes = bodies.map((body) => sha256(body))
   const bases = bodies.flatMap((body) => ahead.get(body)?.base ?? [])
   const wanted = anyOf(rawBody.hash, [...hashes, ...bases])
-  const known = await typed(sql).select({ hash: rawBody.hash }).from(rawBody).where(wanted)
+  const isLookedUp = areOften || bases.length > 0
+  const known = isLookedUp ? await typed(sql).select({ hash: rawBody.hash }).from(rawBody).where(wanted) : []
   const stored = new Set(known.map(({ hash }) => Buffer.from(hash).toString('hex')))
   const isStored = (hash: Buffer) => stored.has(hash.toString('hex'))
   const fresh = bodies.map((body, nth) => ({ text: body, hash: hashes[nth] ?? sha256(body) }))
@@ -112,8 +118,12 @@ export async function storeBodies(sql: Sql, bodies: readonly Uint8Array[], first
         return { ...row, body: await compressed(text), base: null }
       }),
   )
-  if (rows.length > 0) await typed(sql).insert(rawBody).values(rows).onConflictDoNothing()
-  return hashes
+  return { hashes, rows }
+}
+
+/** Stores bodies that are not there yet. */
+export function insertBodies(sql: Sql, rows: (typeof rawBody.$inferInsert)[]) {
+  return typed(sql).insert(rawBody).values(rows).onConflictDoNothing()
 }
 
 /** Deletes those of the bodies that no archived response refers to, and no body that differs from them. */
@@ -165,7 +175,11 @@ export async function rewriteBody(
   if (outcome === 'nothing') await typed(sql).delete(rawAnswer).where(isReference)
   else {
     if (isFields(body)) addRedacted(body, {})
-    const [after] = await storeBodies(sql, [Buffer.from(JSON.stringify(body))], kept.firstAt)
+    const { hashes, rows } = await freshBodies(sql, [Buffer.from(JSON.stringify(body))], kept.firstAt, {
+      areOften: true,
+    })
+    if (rows.length > 0) await insertBodies(sql, rows)
+    const [after] = hashes
     await typed(sql).update(rawAnswer).set({ hash: after }).where(isReference)
   }
   await deleteUnusedBodies(sql, [hash])

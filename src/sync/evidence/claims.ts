@@ -33,6 +33,12 @@ export interface PendingClaim extends Required<Claim> {
   readonly times: number
 }
 
+/** Claims that are in the tables: SQL that selects subject and value, of the keys `$9`. */
+export interface SelectedClaims {
+  readonly select: string
+  readonly keys: readonly string[]
+}
+
 /** Claims that a response makes, and those of the same kind that enough responses agree in now. */
 interface Corroborated {
   readonly confirmed: readonly PendingClaim[]
@@ -56,39 +62,40 @@ export async function corroborate(
   sql: Sql,
   witness: Witness,
   kind: ClaimKind,
-  claims: readonly Claim[],
+  claims: readonly Claim[] | SelectedClaims,
   name: PolicyName = kind,
 ): Promise<Corroborated> {
-  if (claims.length === 0) return { confirmed: [], pending: [] }
+  const isSelected = 'select' in claims
+  if ((isSelected ? claims.keys : claims).length === 0) return { confirmed: [], pending: [] }
   const { resource, at, receivedAt, runId, isOrderOnly = false } = witness
   const policy = policiesOf(witness.guards)[name]
   const apart = policy.apart === 'cache' ? 1000 * witness.cacheSeconds : policy.apart
-  const counts = 'claim.last_at <= $5 and claim.last_received_at <= $7'
+  const counts = 'claim.last_at <= $4 and claim.last_received_at <= $6'
   // Only a response that was rejected can claim for later than what follows: its clock was ahead.
-  const restarts = 'claim.last_at > $10'
+  const restarts = 'claim.last_at > $8'
+  const claimed = isSelected ? `(${claims.select})` : 'unnest($9::text[], $10::text[])'
   const counted = await sql.query<PendingClaim & { readonly firstReceivedAt: Date }>(
     `insert into sync.claim
        (resource, kind, subject, value, first_at, last_at, first_received_at, last_received_at, times, run_id)
-     select $1, $2, subject, value, $4, $4, $6, $6, 1, $8 from unnest($3::text[], $9::text[]) as claimed(subject, value)
+     select $1, $2, subject, value, $3, $3, $5, $5, 1, $7 from ${claimed} as claimed(subject, value)
      on conflict (resource, kind, subject, value) do update
        set times = case when ${restarts} then 1 else claim.times + (${counts})::int end,
-           first_at = case when ${restarts} then $4 else claim.first_at end,
-           last_at = case when ${counts} or ${restarts} then $4 else claim.last_at end,
-           last_received_at = case when ${counts} then $6 else least(claim.last_received_at, $6) end,
+           first_at = case when ${restarts} then $3 else claim.first_at end,
+           last_at = case when ${counts} or ${restarts} then $3 else claim.last_at end,
+           last_received_at = case when ${counts} then $5 else least(claim.last_received_at, $5) end,
            -- Of a clock that was set back since then: what it said before would count for nothing until it is as late again.
-           first_received_at = least(claim.first_received_at, $6)
+           first_received_at = least(claim.first_received_at, $5)
      returning subject, value, first_at as "firstAt", first_received_at as "firstReceivedAt", times`,
     [
       resource,
       kind,
-      claims.map(({ subject }) => subject),
       at,
       isOrderOnly ? at : new Date(at.getTime() - apart),
       receivedAt,
       new Date(receivedAt.getTime() - (isOrderOnly ? apart : apart / 2)),
       runId,
-      claims.map(({ value = '' }) => value),
       new Date(at.getTime() + apart + clockTolerance),
+      ...(isSelected ? [claims.keys] : [claims.map(({ subject }) => subject), claims.map(({ value = '' }) => value)]),
     ],
   )
   const { responses, span = 0, stands = false } = policy
@@ -174,18 +181,10 @@ export async function claimsAbout(
 }
 
 /**
- * Whether anything that responses of a resource said waits for further ones: then even one that shows the same as the last counts.
- * @param resources the resource and its histories, as claims name them
+ * SQL condition: anything that responses of a resource said waits for further ones; then even one that shows the same as the last counts.
+ * @param resources parameter of a statement: the resource and its histories, as claims name them
+ * @param scope another parameter: key of a worklist
  */
-export async function hasClaims(sql: Sql, resources: readonly string[], scope?: string): Promise<boolean> {
-  const [row] = await sql.query<{ found: boolean }>(
-    `select ${hasClaimsSql('$1', scope === undefined ? undefined : '$2')} as found`,
-    scope === undefined ? [resources] : [resources, scope],
-  )
-  return row?.found ?? false
-}
-
-/** The same as an expression. @param resources, scope parameters of a statement */
 export function hasClaimsSql(resources: string, scope?: string): string {
   // What is volatile waits for nothing: it matters only where something has changed.
   return `exists (select from sync.claim where resource = any(${resources}::text[]) and kind <> 'volatile' ${scope === undefined ? '' : `and ${inScope(scope)}`})`

@@ -1,7 +1,7 @@
-import { and, desc, eq, gte, lte, sql as text } from 'drizzle-orm'
+import { and, desc, eq, gte, lte, type SQL, sql as text } from 'drizzle-orm'
 import type { Database, Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
-import { anyOf, typed } from '../../db/typed.ts'
+import { anyOf, together, typed } from '../../db/typed.ts'
 import { accepted } from '../sql/history-sql.ts'
 import { run } from '../tables/ledger.ts'
 import { expectation, gap } from '../tables/state.ts'
@@ -49,10 +49,10 @@ export async function setExpectedInterval(
   })
 }
 
-/** An observation of a resource whose response holds all of it. */
+/** An observation of a resource: a response that holds all of it, or one about any key of a worklist. */
 interface Observed {
   readonly resource: string
-  /** The instant that the response speaks for. */
+  /** The instant that the response speaks for; of a worklist when it came. */
   readonly observedAt: Date
   /** When the response came, by the clock of this machine. */
   readonly receivedAt: Date
@@ -62,47 +62,57 @@ interface Observed {
   readonly waitedSince: Date | null
 }
 
-/** What a request takes, and what a header that counts whole seconds leaves out; ms. */
-const imprecision = 5000
+/** The last accepted response of a resource, as the next one is compared with it. */
+export interface LastObserved {
+  /** The instant that it speaks for; of a worklist when it came. Null before the first. */
+  readonly seenAt: Date | null
+  /** When it came, and when the latest identical copy of it did. */
+  readonly first: Date | null
+  readonly latest: Date | null
+  readonly expected: readonly Expected[] | null
+}
 
-/**
- * Records what was missed between the last accepted response that holds all of a resource and this one.
- * To be called in the transaction of the response, before its ledger row.
- */
-export async function recordGap(
-  sql: Sql,
-  { resource, observedAt, receivedAt, cacheSeconds, waitedSince }: Observed,
-): Promise<void> {
-  const [last] = await sql.query<{ at: Date; first: Date; latest: Date; expected: Expected[] | null }>(
-    `select copy.observed_at as at, min(copy.finished_at) as first, max(copy.finished_at) as latest, ${expectations}
+/** SQL: how often the resource `$1` is expected, as JSON. */
+const expectations = `(select jsonb_agg(jsonb_build_object('from', 1000 * extract(epoch from expected.valid_from), 'every', expected.every_seconds)
+                      order by expected.valid_from)
+         from sync.expectation expected where expected.resource = $1) as expected`
+
+/** SQL: one row of `LastObserved` of the resource `$1`, or none. */
+export const LAST_OBSERVED = `select copy.observed_at as "seenAt", min(copy.finished_at) as first, max(copy.finished_at) as latest, ${expectations}
        from sync.run copy
       where copy.resource = $1 and copy.${accepted}
         and copy.observed_at = (select max(run.observed_at) from sync.run where run.resource = $1 and run.${accepted})
-      group by copy.observed_at`,
-    [resource],
-  )
-  if (!last?.expected) return
-  const apart = receivedAt.getTime() - last.latest.getTime()
+      group by copy.observed_at`
+
+/** The same of a worklist, of which a response about any key is an observation. */
+export const LAST_OBSERVED_KEY = `select one.received_at as "seenAt", one.received_at as first, one.received_at as latest, ${expectations}
+       from sync.observation one
+      where one.resource = $1 and one.status not in ('rejected', 'stale') order by one.received_at desc limit 1`
+
+/** What a request takes, and what a header that counts whole seconds leaves out; ms. */
+const imprecision = 5000
+
+/** What records what was missed between the last observation of a resource and this one. */
+export async function gapRows(
+  sql: Sql,
+  observed: Observed,
+  last: LastObserved,
+): Promise<Readonly<Record<string, SQL>>> {
+  const { resource, observedAt, receivedAt, cacheSeconds, waitedSince } = observed
+  const { seenAt, first, latest, expected } = last
+  if (!expected || !seenAt || !first || !latest) return {}
+  const apart = receivedAt.getTime() - latest.getTime()
   // An identical copy that was requested later speaks for as much later.
-  const began = last.at.getTime() + last.latest.getTime() - last.first.getTime()
-  const ended = observedAt.getTime() === last.at.getTime() ? began + apart : observedAt.getTime()
+  const began = seenAt.getTime() + latest.getTime() - first.getTime()
+  const ended = observedAt.getTime() === seenAt.getTime() ? began + apart : observedAt.getTime()
   // How far apart two responses speak depends on how old their copies were; whether they were requested in time does not.
   const isSameTime = Math.abs(ended - began - apart) <= 1000 * cacheSeconds + imprecision
-  const distance = isSameTime ? apart : ended - began
-  const between = { began, ended, distance, expected: last.expected, since: last.latest }
-  await writeGaps(sql, resource, { ...between, waitedSince })
-}
-
-/** The same for a worklist, of which a response about any key is an observation. Before the observation row. */
-export async function recordWorklistGap(sql: Sql, resource: string, receivedAt: Date): Promise<void> {
-  const [last] = await sql.query<{ at: Date; expected: Expected[] | null }>(
-    `select one.received_at as at, ${expectations} from sync.observation one
-      where one.resource = $1 and one.status not in ('rejected', 'stale') order by one.received_at desc limit 1`,
-    [resource],
-  )
-  if (!last?.expected) return
-  const [began, ended] = [last.at.getTime(), receivedAt.getTime()]
-  await writeGaps(sql, resource, { began, ended, distance: ended - began, expected: last.expected, since: last.at })
+  const gaps = gapsBetween({ began, ended, distance: isSameTime ? apart : ended - began, expected })
+  if (gaps.length === 0) return {}
+  const reason = (await reasonSince(sql, resource, latest)) ?? waitReason(waitedSince)
+  const rows = gaps.map((one) => rowOfGap(resource, one, reason))
+  // Of a worklist, two responses at once may find the same gap.
+  return { gaps: typed(sql).insert(gap).values(rows).onConflictDoNothing().getSQL() }
 }
 
 /** Records what should have been observed between two responses of a resource, for a reason that is known. */
@@ -123,29 +133,6 @@ export async function recordGapBetween(
 function rowOfGap(resource: string, { began, ended, missed }: Gap, reason: string) {
   const between = { beganAt: new Date(began), endedAt: new Date(ended) }
   return { resource, ...between, missed, reason: missed === 0 ? 'switched off' : reason }
-}
-
-const expectations = `(select jsonb_agg(jsonb_build_object('from', 1000 * extract(epoch from expected.valid_from), 'every', expected.every_seconds)
-                      order by expected.valid_from)
-         from sync.expectation expected where expected.resource = $1) as expected`
-
-interface BetweenResponses extends Between {
-  /** When the last response before came, by the clock of this machine. */
-  readonly since: Date
-  readonly waitedSince?: Date | null
-}
-
-async function writeGaps(
-  sql: Sql,
-  resource: string,
-  { since, waitedSince = null, ...between }: BetweenResponses,
-): Promise<void> {
-  const gaps = gapsBetween(between)
-  if (gaps.length === 0) return
-  const reason = (await reasonSince(sql, resource, since)) ?? waitReason(waitedSince)
-  const rows = gaps.map((one) => rowOfGap(resource, one, reason))
-  // Of a worklist, two responses at once may find the same gap.
-  await typed(sql).insert(gap).values(rows).onConflictDoNothing()
 }
 
 /** Why there was no response: what the last attempt in between came to. */
@@ -219,21 +206,24 @@ function missedIn(periods: number): number {
 
 /**
  * Invalidates what is counted of a resource from an instant on, before something is written that changes it. Counting waits
- * until the transaction ends. Where the ledger is compacted, what is counted stays.
+ * until the transaction ends.
  * @param at null: since ever
  */
 export async function invalidateCoverage(sql: Sql, resource: string, at: Date | null): Promise<void> {
   await lockForTransaction(sql, countingLock(resource), 'shared')
-  const hour = `date_trunc('hour', coalesce($2::timestamptz, '-infinity'), 'UTC')`
-  await sql.query(
-    `with back as (
-       update sync.coverage_reach reach set counted_until = greatest(reach.thinned_until, ${hour})
-        where reach.resource = $1 and reach.counted_until > greatest(reach.thinned_until, ${hour})
-       returning reach.counted_until
-     )
-     delete from sync.coverage_hour counted using back where counted.resource = $1 and counted.hour >= back.counted_until`,
-    [resource, at],
-  )
+  await together(sql, invalidation(resource, at))
+}
+
+/** The same where the transaction has the lock of counting. Where the ledger is compacted, what is counted stays. */
+export function invalidation(resource: string, at: Date | null): Readonly<Record<string, SQL>> {
+  const hour = text`date_trunc('hour', coalesce(${at}::timestamptz, '-infinity'), 'UTC')`
+  return {
+    reached: text`update sync.coverage_reach reach set counted_until = greatest(reach.thinned_until, ${hour})
+        where reach.resource = ${resource} and reach.counted_until > greatest(reach.thinned_until, ${hour})
+       returning reach.counted_until`,
+    counted: text`delete from sync.coverage_hour counted using reached
+        where counted.resource = ${resource} and counted.hour >= reached.counted_until`,
+  }
 }
 
 /** Counting waits for transactions that write what is counted, and they wait for it. */

@@ -4,9 +4,7 @@ import { typed } from '../../db/typed.ts'
 import type { Novelty } from '../normalize/drift.ts'
 import { canonicalJson, indexable } from '../normalize/hash.ts'
 import type { Quarantined } from '../normalize/prepare.ts'
-import type { LastAccepted } from '../respond/validate-snapshot.ts'
-import { observation, run } from '../tables/ledger.ts'
-import { invalidateCoverage, recordWorklistGap } from './gaps.ts'
+import { run } from '../tables/ledger.ts'
 
 export type RunRow = typeof run.$inferInsert
 
@@ -37,6 +35,16 @@ export function isAccepted(status: string): boolean {
   return status === 'ok' || status === 'unchanged' || status === 'partial'
 }
 
+/** The last accepted response, as the ledger has it. */
+export interface LastAccepted {
+  /** Milliseconds since the epoch, UTC. */
+  readonly observedAt: number
+  readonly records: number
+  readonly contentHash: Uint8Array
+  /** The next response is loaded even where it is the same. */
+  readonly reload: boolean
+}
+
 /** What the ledger has of the last accepted response of a resource. */
 export interface LastRun extends LastAccepted {
   /** Null where the table must be counted. */
@@ -48,36 +56,37 @@ export interface LastRun extends LastAccepted {
   readonly bodyHash: Uint8Array | null
 }
 
-/** The last accepted response of a resource, or undefined before the first. */
-export async function lastAccepted(sql: Sql, resource: string): Promise<LastRun | undefined> {
-  const [row] = await sql.query<Omit<LastRun, 'observedAt'> & { observed_at: Date }>(
-    // A run from a lake has no hash: its response counts as another one.
-    `select latest.observed_at, coalesce(latest.content_hash, '') as "contentHash", latest.living as "currentKeys",
+/**
+ * SQL: one row of `LastRun` of the resource `$1`, or none. A run from a lake has no hash: its response counts as another one. An
+ * incomplete response does not show how many records there should be.
+ */
+export const LAST_RUN = `select latest.observed_at as "observedAt", coalesce(latest.content_hash, '') as "contentHash", latest.living as "currentKeys",
             latest.reload, latest.records as came, latest.normalized, latest.body_hash as "bodyHash",
-            -- An incomplete response does not show how many records there should be.
             coalesce((select coalesce(normalized, records) from sync.run
                        where resource = $1 and status in ('ok', 'unchanged', 'partial') and complete
                        order by observed_at desc nulls last, started_at desc limit 1), latest.normalized, latest.records) as records
        from sync.run latest
       where latest.resource = $1 and latest.status in ('ok', 'unchanged', 'partial')
-      order by latest.observed_at desc nulls last, latest.started_at desc limit 1`,
-    [resource],
-  )
-  if (!row) return undefined
-  const { observed_at, ...last } = row
-  return { ...last, observedAt: observed_at.getTime() }
+      order by latest.observed_at desc nulls last, latest.started_at desc limit 1`
+
+/** A row of `LAST_RUN`; null instead of all where there is none. */
+export interface LastRunRow extends Omit<LastRun, 'observedAt'> {
+  readonly observedAt: Date | null
+}
+
+export function lastRunOf({ observedAt, ...row }: LastRunRow): LastRun | undefined {
+  return observedAt === null ? undefined : { ...row, observedAt: observedAt.getTime() }
+}
+
+/** The last accepted response of a resource, or undefined before the first. */
+export async function lastAccepted(sql: Sql, resource: string): Promise<LastRun | undefined> {
+  const [row] = await sql.query<LastRunRow>(LAST_RUN, [resource])
+  return row && lastRunOf(row)
 }
 
 /** Writes the one row that every run leaves. */
 export async function appendRun(sql: Sql, row: RunRow): Promise<void> {
   await typed(sql).insert(run).values(row)
-}
-
-/** Writes the row of a response about one key, and the gap since the one before, of any key. */
-export async function appendObservation(sql: Sql, row: typeof observation.$inferInsert): Promise<void> {
-  await invalidateCoverage(sql, row.resource, row.receivedAt)
-  if (row.status !== 'rejected' && row.status !== 'stale') await recordWorklistGap(sql, row.resource, row.receivedAt)
-  await typed(sql).insert(observation).values(row)
 }
 
 /** Keeps records that could not be understood; each distinct one once, however often the API repeats it. */

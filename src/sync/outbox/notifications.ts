@@ -1,8 +1,7 @@
-import type { Sql } from '../../db/database.ts'
 import type { ResourceBase } from '../declare/resource.ts'
 import type { Counts } from '../ledger/ledger.ts'
 import type { GuardAction } from '../respond/guard-actions.ts'
-import { publish } from './outbox.ts'
+import { publishing } from './outbox.ts'
 import type { Touched } from './touched.ts'
 
 /** What a response, or the end of a run, changed. */
@@ -44,16 +43,16 @@ const longest = 400
 
 /**
  * `NOTIFY wynnsync` with one JSON object for everything that happened, and the same as numbered rows of `sync.outbox`;
- * belongs at the end of its transaction, so that a listener finds it in the tables. Nothing is sent when nothing happened.
+ * belongs at the end of its transaction, so that a listener finds it in the tables. Undefined when nothing happened.
  */
-export async function notifyChannel(sql: Sql, notification: Notification): Promise<void> {
+export function notificationOf(notification: Notification): ReturnType<typeof publishing> | undefined {
   const { resource, runId: run, key, at } = notification
   const common = { resource, ...(key === undefined ? {} : { key }), run, at: at.toISOString() }
   const notifications = notificationsOf(notification)
-  if (notifications.length === 0) return
+  if (notifications.length === 0) return undefined
   const payloads = notifications.map((payload) => JSON.stringify({ ...payload, ...common }, shortened))
   const changes = notifications.map((payload) => JSON.stringify(changeOf(notification, payload, common), shortened))
-  await sql.query(publish, [payloads, changes, at])
+  return publishing(payloads, changes, at)
 }
 
 /** What change files say of a notification: no names of players, but what was touched where that is no player. */

@@ -1,18 +1,31 @@
+import { sql as text } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
+import { together } from '../../db/typed.ts'
 
 /**
- * Writes the changes `$2` (JSON texts) at `$3` and sends the payloads `$1`, in one statement. It belongs at the end of a
- * transaction: from it to the commit, no other transaction gets a number. So numbers have no gap, and none is committed
- * after a higher one.
+ * Writes changes (JSON texts) and sends payloads, in one statement. It belongs at the end of a transaction: from it to the commit, no
+ * other transaction gets a number. So numbers have no gap, and none is committed after a higher one.
  */
-export const publish = `with head as (
-       insert into sync.outbox_head as head (id, last) values (0, cardinality($2::text[]))
-           on conflict (id) do update set last = head.last + excluded.last returning last),
-     written as (
-       insert into sync.outbox (number, at, change)
-       select head.last - cardinality($2::text[]) + one.position, $3::timestamptz, one.change::jsonb
-         from head, unnest($2::text[]) with ordinality as one(change, position))
-select pg_notify('wynnsync', payload) from unnest($1::text[]) as notification(payload)`
+export function publishing(payloads: readonly string[], changes: readonly string[], at: Date) {
+  const all = text`${text.param(changes)}::text[]`
+  const parts = {
+    head: text`insert into sync.outbox_head as head (id, last) values (0, cardinality(${all}))
+               on conflict (id) do update set last = head.last + excluded.last returning last`,
+    changes: text`insert into sync.outbox (number, at, change)
+       select head.last - cardinality(${all}) + one.position, ${at}::timestamptz, one.change::jsonb
+         from head, unnest(${all}) with ordinality as one(change, position)`,
+  }
+  return {
+    parts,
+    send: text`select pg_notify('wynnsync', payload) from unnest(${text.param(payloads)}::text[]) as notification(payload)`,
+  }
+}
+
+/** Writes changes in a transaction of their own, and sends nothing. */
+export async function publishChanges(db: Database, changes: readonly string[], at: Date): Promise<void> {
+  const { parts, send } = publishing([], changes, at)
+  await together(db, parts, send)
+}
 
 /** How long a change is kept, ms. */
 const kept = 86_400_000

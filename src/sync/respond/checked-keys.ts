@@ -1,9 +1,10 @@
-import { and, eq, sql as fragment, isNotNull } from 'drizzle-orm'
+import { and, eq, sql as fragment, type SQL } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
+import { LOCKED_ARCHIVE } from '../archive/archive.ts'
+import type { LastAccepted } from '../ledger/ledger.ts'
 import { claim } from '../tables/claim.ts'
 import { workItem } from '../tables/ledger.ts'
-import type { LastAccepted } from './validate-snapshot.ts'
 
 /** The columns of a key that is free. */
 export const free = { leasedUntil: null, leasedBy: null }
@@ -12,18 +13,22 @@ export function isKey(resource: string, key: string) {
   return and(eq(workItem.resource, resource), eq(workItem.key, key))
 }
 
-/** The last accepted response about a key, its row locked until the transaction ends. */
+/** The last accepted response about a key, its row locked until the transaction ends; the archive is locked before, if it is to be. */
 export async function lastOfKey(
   sql: Sql,
   resource: string,
   key: string,
+  { archives }: { readonly archives: boolean },
 ): Promise<(LastAccepted & { currentKeys: number }) | undefined> {
-  const [item] = await typed(sql)
-    .select()
-    .from(workItem)
-    .where(and(isKey(resource, key), isNotNull(workItem.observedAt)))
-    .for('update')
-  if (!item?.observedAt) return undefined
+  const [item] = await sql.query<
+    Pick<typeof workItem.$inferSelect, 'goneAt' | 'contentHash' | 'reload' | 'records'> & { observedAt: Date }
+  >(
+    `${archives ? `with archive as (${LOCKED_ARCHIVE}) ` : ''}
+     select observed_at as "observedAt", gone_at as "goneAt", content_hash as "contentHash", reload, records from sync.work_item
+      where resource = $1 and key = $2 and observed_at is not null for update`,
+    [resource, key],
+  )
+  if (!item) return undefined
   const { observedAt, goneAt, contentHash, reload, records } = item
   return {
     // What was produced before a tombstone does not undo it.
@@ -53,13 +58,9 @@ export interface Checked {
   readonly isShown?: boolean
 }
 
-/** Releases a claimed key with what the request brought. */
-export async function recordChecked(
-  sql: Sql,
-  resource: string,
-  { key, now, accepted, isShown }: Checked,
-): Promise<void> {
-  await typed(sql)
+/** What releases a claimed key with what the request brought. */
+export function checkedRow(sql: Sql, resource: string, { key, now, accepted, isShown }: Checked): SQL {
+  return typed(sql)
     .update(workItem)
     .set({
       ...free,
@@ -73,6 +74,7 @@ export async function recordChecked(
       ...(isShown && { goneAt: null }),
     })
     .where(isKey(resource, key))
+    .getSQL()
 }
 
 /** Forgets that keys were refused: they are shown, or it is concluded, or not credible. */

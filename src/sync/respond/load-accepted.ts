@@ -25,7 +25,7 @@ import type { Loaded, Withdrawn } from './load.ts'
 import { closePreviousSpells, countCurrent, findMissingKeys } from './missing-keys.ts'
 import { holdBackNew, type WithoutNew } from './new-keys.ts'
 import { loadAndRemember, takeBackOfGone } from './pending-versions.ts'
-import { appendSamples, type Sampled } from './samples.ts'
+import { appendSamples } from './samples.ts'
 import { lostBy, recordDrift } from './shape-changes.ts'
 import { noneUnsent } from './unsent-fields.ts'
 import type { IncomingResponse } from './validate-snapshot.ts'
@@ -73,6 +73,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     loaded,
     unsent: response.unsent ?? noneUnsent,
     volatile: [...loaded.volatile.begun, ...related.volatile],
+    gone: response.gone,
     isWhole: response.scope === undefined,
   })
   const withdrawn = [...related.withdrawn, ...neverThere(contradicted)]
@@ -137,19 +138,21 @@ async function loadSamples(
   { preparation, last, unsent }: IncomingResponse,
   at: Date,
 ) {
-  const sampled: Sampled[] = []
-  let content = 0
-  for (const [name, sample] of Object.entries(resource.samples ?? {})) {
-    const rows = preparation.entities.flatMap((entity) => entity.samples?.[name] ?? [])
-    const appended = await appendSamples(sql, sample, rows, at, {
-      leftOut: unsent?.dependents.samples.get(name) ?? new Set(),
-      unknown: unsent?.unknown.samples.get(name) ?? new Set(),
-    })
-    sampled.push(appended)
+  const tables = Object.entries(resource.samples ?? {})
+  const incoming = tables.map(([name, sample]) => ({
+    sample,
+    rows: preparation.entities.flatMap((entity) => entity.samples?.[name] ?? []),
+    leftOut: unsent?.dependents.samples.get(name) ?? new Set(),
+    unknown: unsent?.unknown.samples.get(name) ?? new Set(),
+  }))
+  const sampled = await appendSamples(sql, incoming, at)
+  let [samples, content] = [0, 0]
+  for (const [nth, { written }] of sampled.entries()) {
+    samples += written
     // The first response changes nothing.
-    if (sample.isContent && last) content += appended.written
+    if (incoming[nth]?.sample.isContent && last) content += written
   }
-  return { sampled, content, samples: sampled.reduce((sum, { written }) => sum + written, 0) }
+  return { sampled, content, samples }
 }
 
 /** Counts the current keys where the last accepted response does not say how many it left. @param more those since then */

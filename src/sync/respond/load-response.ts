@@ -11,8 +11,7 @@ import { averageAgain } from './averages.ts'
 import { forgetRefusals } from './checked-keys.ts'
 import { ignoredActions, walkActions } from './guard-actions.ts'
 import { loadAccepted } from './load-accepted.ts'
-import { countedOf } from './pending-versions.ts'
-import { judgeUnsent, type KnownFields, readEvidence } from './unsent-fields.ts'
+import { judgeUnsent } from './unsent-fields.ts'
 import { type Validation, validateResponse } from './validate-response.ts'
 import type { IncomingResponse } from './validate-snapshot.ts'
 
@@ -45,7 +44,8 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   const { quarantined, seen } = preparation
   const records = seen.size + quarantined.filter(({ key }) => key === undefined).length
   const contentHash = fingerprintOf(extraction, preparation)
-  const { witness, known } = await witnessOf(sql, resource, incoming)
+  const { fields: known } = incoming
+  const witness = witnessOf(resource, incoming)
   // Whatever comes of it: it shows the key.
   if (scope !== undefined && witness.hasClaims) await forgetRefusals(sql, resource.name, [scope])
   const validation = await validateResponse(sql, resource, incoming, witness, { records, contentHash })
@@ -85,19 +85,15 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   }
 }
 
-async function witnessOf(
-  sql: Sql,
-  resource: ResourceBase,
-  { extraction, receivedAt, runId, guards, scope }: IncomingResponse,
-): Promise<{ readonly witness: Witness; readonly known: KnownFields }> {
+function witnessOf(resource: ResourceBase, incoming: IncomingResponse): Witness {
+  const { extraction, receivedAt, runId, guards, hasClaims } = incoming
   const at = new Date(extraction.observedAt)
   const { name } = resource
   const cacheSeconds = copySecondsOf(resource, extraction)
   const shrunkenHours = Math.min(guards.shrunkenHours ?? 6, resource.shrunkenHours ?? Number.POSITIVE_INFINITY)
   const { isOrderOnly = false } = extraction
   const of = { resource: name, cacheSeconds, at, isOrderOnly, receivedAt: new Date(receivedAt), runId }
-  const { hasClaims, ...known } = await readEvidence(sql, name, countedOf(resource), scope, receivedAt)
-  return { witness: { ...of, guards: { ...guards, shrunkenHours }, hasClaims }, known }
+  return { ...of, guards: { ...guards, shrunkenHours }, hasClaims }
 }
 
 /** Loads a response that is accepted; one that is the same as the last one changes nothing. */

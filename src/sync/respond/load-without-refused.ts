@@ -60,7 +60,7 @@ async function findRefused(transaction: Sql, { resource, preparation, at }: Load
   }
   for (const [name, sample] of Object.entries(resource.samples ?? {})) {
     const rows = good.flatMap((entity) => entity.samples?.[name] ?? [])
-    await tryAll(sql, rows, (some) => appendSamples(sql, sample, some, at), refused)
+    await tryAll(sql, rows, (some) => appendSamples(sql, [{ sample, rows: some }], at), refused)
   }
   await sql.query('rollback to savepoint whole')
   return refused

@@ -1,13 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import type { History, ResourceBase } from '../declare/resource.ts'
-import {
-  type Claim,
-  corroborate,
-  forgetClaims,
-  type PendingClaim,
-  pendingClaims,
-  type Witness,
-} from '../evidence/claims.ts'
+import { corroborate, forgetClaims, type PendingClaim, pendingClaims, type Witness } from '../evidence/claims.ts'
 import type { Json } from '../normalize/hash.ts'
 import type { Prepared } from '../normalize/prepare.ts'
 import { bulkTable, historySql } from '../sql/history-sql.ts'
@@ -149,27 +142,20 @@ function agrees(history: History, entity: Prepared, { subject, value }: PendingC
 
 /** Remembers the current versions of these keys: they began with this response. Of histories that only reopen, those of keys that were gone. */
 async function rememberNew(sql: Sql, witness: Witness, history: History, keys: readonly string[]) {
-  if (keys.length === 0) return
   const { table, keyText } = historySql(history)
-  const claims = await sql.query<Claim>(
-    `select began.key as subject, current.valid_from::text as value from unnest($1::text[]) as began(key)
+  const select = `select began.key, current.valid_from::text from unnest($9::text[]) as began(key)
        join ${table.name} current on ${keyText('current')} = began.key and current.valid_until = 'infinity'
-      ${history.compare ? '' : 'where current.previous_until is not null'}`,
-    [keys],
-  )
-  await corroborate(sql, witness, 'shown', claims)
+      ${history.compare ? '' : 'where current.previous_until is not null'}`
+  await corroborate(sql, witness, 'shown', { select, keys })
 }
 
 /** Remembers where the latest versions of these entities ended, before they are opened again. */
 async function rememberEnds(sql: Sql, witness: Witness, history: History, back: readonly Prepared[]) {
   const { table, keyText } = historySql(history)
-  const claims = await sql.query<Claim>(
-    `select back.key as subject, latest.valid_until::text as value from unnest($1::text[]) as back(key)
+  const select = `select back.key, latest.valid_until::text from unnest($9::text[]) as back(key)
       cross join lateral (select * from ${table.name} version where ${keyText('version')} = back.key
-                           order by version.valid_from desc limit 1) latest`,
-    [back.map(({ key }) => key)],
-  )
-  await corroborate(sql, witness, 'returned', claims)
+                           order by version.valid_from desc limit 1) latest`
+  await corroborate(sql, witness, 'returned', { select, keys: back.map(({ key }) => key) })
 }
 
 /**

@@ -1,18 +1,19 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, type SQL } from 'drizzle-orm'
 import type { HttpExchange } from '../../api/http/http-exchange.ts'
 import { reach } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
-import { typed } from '../../db/typed.ts'
-import { type ArchiveEntry, archiveResponse } from '../archive/archive.ts'
-import { invalidateCoverage, recordGap } from '../ledger/gaps.ts'
+import { together, typed } from '../../db/typed.ts'
+import { type ArchiveEntry, archivedRows } from '../archive/archive.ts'
+import { gapRows, invalidation, type LastObserved } from '../ledger/gaps.ts'
 import type { RunRow, RunStatus } from '../ledger/ledger.ts'
-import { appendDrift, appendObservation, appendRun, type Counts, isAccepted } from '../ledger/ledger.ts'
+import { appendDrift, type Counts, isAccepted } from '../ledger/ledger.ts'
 import type { Novelty } from '../normalize/drift.ts'
-import { type Notification, notifyChannel } from '../outbox/notifications.ts'
+import { type Notification, notificationOf } from '../outbox/notifications.ts'
 import { rawAnswer } from '../tables/archive.ts'
+import { observation, run } from '../tables/ledger.ts'
 import { guardAction } from '../tables/state.ts'
 import type { RefusalKind } from '../worklist/refusals.ts'
-import { type Checked, forgetRefusals, recordChecked } from './checked-keys.ts'
+import { type Checked, checkedRow, forgetRefusals } from './checked-keys.ts'
 import type { GuardAction } from './guard-actions.ts'
 
 /**
@@ -51,41 +52,59 @@ export type RecordedDrift = Pick<Novelty, 'path' | 'member'> & { readonly kind: 
 
 /**
  * Writes an outcome, in the transaction of what it loaded: coverage, ledger, worklist, drift, guard actions, archive and
- * notification. Returns it with the drift that was new.
+ * notification, in one statement where nothing of it has to be looked up. Returns it with the drift that was new.
+ * @param observed the observation before it, of an outcome that is one; the transaction has the lock of counting
  */
-export async function recordOutcome(sql: Sql, outcome: Outcome, notifies = false): Promise<Outcome> {
-  const { resource, key, runId, at, observedAt, archive, guarded } = outcome
-  await recordInLedger(sql, outcome)
-  if (key !== undefined && outcome.workItem) await recordChecked(sql, resource, { key, ...outcome.workItem })
+export async function recordOutcome(
+  sql: Sql,
+  outcome: Outcome,
+  notifies = false,
+  observed?: LastObserved,
+): Promise<Outcome> {
+  const { resource, key, runId, at, observedAt, archive, guarded, workItem } = outcome
   if (key !== undefined && outcome.concludes)
     await recordConclusion(sql, { resource, key, runId, kind: outcome.concludes })
   const found = { resource, runId, at: observedAt ?? at }
   const drift = [...outcome.drift, ...(await appendDrift(sql, found, outcome.novelties ?? []))]
-  await appendGuardActions(sql, outcome, guarded)
   for (const { guard, action } of guarded) reach(`guard ${guard}: ${action}`)
-  if (archive) {
-    const { exchanges, ...entry } = archive
-    await archiveResponse(sql, exchanges, { resource, key, runId, takenAt: at, observedAt, ...entry })
-  }
   const recorded = { ...outcome, drift }
-  if (notifies) await notifyChannel(sql, { ...recorded, error: outcome.run?.error })
+  const news = notifies ? notificationOf({ ...recorded, error: outcome.run?.error }) : undefined
+  const rows = {
+    ...(observed && (await observationRows(sql, outcome, observed))),
+    ...(outcome.run && { run: typed(sql).insert(run).values(outcome.run).getSQL() }),
+    ...(key !== undefined && workItem && { checked: checkedRow(sql, resource, { key, ...workItem }) }),
+    ...(guarded.length > 0 && { guarded: guardRows(sql, outcome, guarded) }),
+    ...(archive &&
+      (await archivedRows(sql, archive.exchanges, { resource, key, runId, takenAt: at, observedAt, ...archive }))),
+    ...news?.parts,
+  }
+  if (Object.keys(rows).length > 0) await together(sql, rows, news?.send)
   return recorded
 }
 
-async function recordInLedger(sql: Sql, outcome: Outcome): Promise<void> {
-  const { resource, key, runId, at, observedAt, status, reason, run, cacheSeconds } = outcome
-  if (cacheSeconds !== undefined && run) {
+/** What invalidates coverage, and records the gap before an observation and, of a worklist, the observation itself. */
+async function observationRows(sql: Sql, outcome: Outcome, last: LastObserved): Promise<Readonly<Record<string, SQL>>> {
+  const { resource, key, runId, at, observedAt, status, reason, run: row, cacheSeconds } = outcome
+  if (cacheSeconds !== undefined && row) {
     const accepted = isAccepted(status) ? observedAt : null
-    await invalidateCoverage(sql, resource, accepted ?? run.startedAt)
-    // Before the row itself: the gap reaches back to the one before.
-    if (accepted) {
-      const waitedSince = waitedFor(run, at) ? run.startedAt : null
-      await recordGap(sql, { resource, cacheSeconds, observedAt: accepted, receivedAt: at, waitedSince })
+    const waitedSince = waitedFor(row, at) ? row.startedAt : null
+    const observed = accepted && { resource, cacheSeconds, observedAt: accepted, receivedAt: at, waitedSince }
+    return {
+      ...invalidation(resource, accepted ?? row.startedAt),
+      ...(observed && (await gapRows(sql, observed, last))),
     }
   }
-  if (run) await appendRun(sql, run)
-  if (outcome.isObservation && key !== undefined && status !== 'failed')
-    await appendObservation(sql, { resource, key, runId, receivedAt: at, observedAt, status, reason })
+  if (!outcome.isObservation || key === undefined || status === 'failed') return {}
+  const isSeen = status !== 'rejected' && status !== 'stale'
+  const observed = { resource, cacheSeconds: 0, observedAt: at, receivedAt: at, waitedSince: null }
+  return {
+    ...invalidation(resource, at),
+    ...(isSeen && (await gapRows(sql, observed, last))),
+    observation: typed(sql)
+      .insert(observation)
+      .values({ resource, key, runId, receivedAt: at, observedAt, status, reason })
+      .getSQL(),
+  }
 }
 
 /** Headers of a response come sooner, ms. */
@@ -110,12 +129,11 @@ async function recordConclusion(
     .where(and(ofRun, eq(rawAnswer.status, 'unconfirmed')))
 }
 
-async function appendGuardActions(
+function guardRows(
   sql: Sql,
   { resource, at, runId }: Pick<Outcome, 'resource' | 'at' | 'runId'>,
   actions: readonly GuardAction[],
-): Promise<void> {
-  if (actions.length === 0) return
+): SQL {
   const rows = actions.map((action) => ({ key: null, ...action, at, resource, runId }))
-  await typed(sql).insert(guardAction).values(rows)
+  return typed(sql).insert(guardAction).values(rows).getSQL()
 }

@@ -1,9 +1,6 @@
-import { and, eq, inArray, notExists } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/pg-core'
 import type { Misfit } from '../../api/schemas/form/record.ts'
 import { RetryableError } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
-import { typed } from '../../db/typed.ts'
 import type { ResourceBase } from '../declare/resource.ts'
 import { appendDrift } from '../ledger/ledger.ts'
 import { isObject, pointerStep } from '../normalize/changed-fields.ts'
@@ -11,8 +8,8 @@ import type { Novelty } from '../normalize/drift.ts'
 import type { Json } from '../normalize/hash.ts'
 import { documentOf, noveltiesOf } from '../normalize/novelties.ts'
 import { type Preparation, type Prepared, rootsOf } from '../normalize/prepare.ts'
-import { drift } from '../tables/ledger.ts'
 import type { Loaded } from './load.ts'
+import type { GoneField } from './validate-snapshot.ts'
 
 type Found = Novelty & { readonly key: string }
 
@@ -23,6 +20,7 @@ interface LoadedResponse {
   readonly unsent: { readonly begun: readonly string[]; readonly ended: readonly string[] }
   /** Paths of unknown fields that are volatile since then. */
   readonly volatile: readonly string[]
+  readonly gone: readonly GoneField[]
   /** Whether it holds all of the resource, and not only one key of a worklist. */
   readonly isWhole: boolean
 }
@@ -35,7 +33,7 @@ export async function recordDrift(
   sql: Sql,
   resource: ResourceBase,
   found: Parameters<typeof appendDrift>[1],
-  { preparation, loaded, isWhole, volatile, unsent }: LoadedResponse,
+  { preparation, loaded, isWhole, volatile, unsent, gone }: LoadedResponse,
 ): ReturnType<typeof appendDrift> {
   const { entities } = preparation
   // What came with an unchanged record may be new all the same.
@@ -47,8 +45,7 @@ export async function recordDrift(
   if (isWhole)
     for (const lost of [lossesOf(entities, loaded.changed), vanishedUnknown(resource, entities, loaded.changed)])
       for (const one of lost) novelties.push(one)
-  const returned = await findReturned(sql, resource.name, preparation)
-  return await appendDrift(sql, found, [...novelties, ...returned])
+  return await appendDrift(sql, found, [...novelties, ...returnedOf(gone, preparation)])
 }
 
 /** How many records of a response must have lost a field at once, and which share of them, for it to count as missing. */
@@ -156,20 +153,13 @@ function misfits({ quarantined, entities }: Preparation): Found[] {
   return [...once.values()]
 }
 
-/**
- * What went missing or had another type, and is back as it was in the record that showed it: recorded once, as a
- * row of kind `returned_field`.
- */
-async function findReturned(sql: Sql, resource: string, preparation: Preparation): Promise<Found[]> {
-  const { kind, path, key } = drift
-  const back = alias(drift, 'back')
-  const db = typed(sql)
-  const isBack = and(eq(back.resource, drift.resource), eq(back.path, path), eq(back.kind, 'returned_field'))
-  const isGone = and(eq(drift.resource, resource), inArray(kind, ['missing_field', 'retyped_field']))
-  const gone = await db
-    .select({ kind, path, key })
-    .from(drift)
-    .where(and(isGone, notExists(db.select({ id: back.id }).from(back).where(isBack))))
+/** SQL: all `GoneField` of the resource `$1`, as JSON. */
+export const GONE_FIELDS = `(select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'path', path, 'key', key)), '[]') from sync.drift
+               where resource = $1 and kind in ('missing_field', 'retyped_field')
+                 and not exists (select from sync.drift back where back.resource = $1 and back.path = drift.path and back.kind = 'returned_field'))`
+
+/** What is back as it was in the record that showed it: recorded once, as a row of kind `returned_field`. */
+function returnedOf(gone: readonly GoneField[], preparation: Preparation): Found[] {
   if (gone.length === 0) return []
   const entities = new Map(rootsOf(preparation).map((entity) => [entity.key, entity]))
   const still = new Set(misfits(preparation).map(({ path }) => path))

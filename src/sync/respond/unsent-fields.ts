@@ -2,7 +2,7 @@ import type { AnyPgTable } from 'drizzle-orm/pg-core'
 import { reach } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import type { History, ResourceBase } from '../declare/resource.ts'
-import { corroborate, forgetClaims, hasClaimsSql, type Witness } from '../evidence/claims.ts'
+import { corroborate, forgetClaims, type Witness } from '../evidence/claims.ts'
 import { REMOVED_FIELD_TIME } from '../evidence/policies.ts'
 import {
   type DependentColumns,
@@ -14,7 +14,7 @@ import {
 } from '../normalize/dependents.ts'
 import type { FieldCount } from '../normalize/prepare.ts'
 import { accepted, bulkTable } from '../sql/history-sql.ts'
-import type { IncomingResponse } from './validate-snapshot.ts'
+import type { IncomingResponse, KnownFields, OpenSpan } from './validate-snapshot.ts'
 
 /*
  * A field that most records had and that a response lacks is unknown: neither 0 nor as before. What follows from it is left as it is;
@@ -24,44 +24,14 @@ import type { IncomingResponse } from './validate-snapshot.ts'
 
 export const noneUnsent: Pick<UnsentFields, 'begun' | 'ended'> = { begun: [], ended: [] }
 
-interface OpenSpan {
-  readonly from: string
-  readonly receivedFrom: string
-  readonly columns: readonly string[]
-}
-
-/** What is known of the fields of a resource. */
-export interface KnownFields {
-  readonly presence: readonly (FieldCount & { readonly at: string })[]
-  /** Fields that are not sent, and since when. */
-  readonly open: readonly (FieldCount & OpenSpan)[]
-  /** Fields that responses lacked, not yet confirmed. */
-  readonly pending: readonly string[]
-  /** Fields were not sent within the last month, and are again. */
-  readonly wasUnsent: boolean
-}
-
-/** Whether claims about a resource are pending, and what is known of its fields; in one statement. @param scope key of a worklist */
-export async function readEvidence(
-  sql: Sql,
-  resource: string,
-  counted: readonly string[],
-  scope: string | undefined,
-  receivedAt: number,
-): Promise<KnownFields & { readonly hasClaims: boolean }> {
-  const [row] = await sql.query<KnownFields & { hasClaims: boolean }>(
-    `select ${hasClaimsSql('$2', scope === undefined ? undefined : '$4')} as "hasClaims",
-            (select coalesce(jsonb_agg(jsonb_build_object('field', field, 'had', had, 'of', out_of, 'at', observed_at)), '[]')
+/** SQL: the columns of `KnownFields` of the resource `$1`, at `$3` by the clock of this machine. */
+export const KNOWN_FIELDS = `(select coalesce(jsonb_agg(jsonb_build_object('field', field, 'had', had, 'of', out_of, 'at', observed_at)), '[]')
                from sync.presence where resource = $1) as presence,
             (select coalesce(jsonb_agg(jsonb_build_object('field', field, 'had', had, 'of', out_of, 'from', from_at,
                                                            'receivedFrom', received_from, 'columns', columns)), '[]')
                from sync.unsent where resource = $1 and until_at is null) as open,
             exists (select from sync.unsent where resource = $1 and received_until > $3::timestamptz - interval '1 month') as "wasUnsent",
-            (select coalesce(jsonb_agg(subject), '[]') from sync.claim where resource = $1 and kind = 'unsent' and value = '') as pending`,
-    [resource, counted, new Date(receivedAt), ...(scope === undefined ? [] : [scope])],
-  )
-  return row ?? { hasClaims: false, presence: [], open: [], pending: [], wasUnsent: false }
-}
+            (select coalesce(jsonb_agg(subject), '[]') from sync.claim where resource = $1 and kind = 'unsent' and value = '') as pending`
 
 /** Of so few records, all must lack a field. */
 const FEW = 5

@@ -1,17 +1,8 @@
 import type { Guards } from '../evidence/policies.ts'
+import type { LastAccepted } from '../ledger/ledger.ts'
 import type { UnsentFields } from '../normalize/dependents.ts'
-import type { Preparation } from '../normalize/prepare.ts'
+import type { FieldCount, Preparation } from '../normalize/prepare.ts'
 import type { PrivacyInput } from '../privacy/privacy.ts'
-
-/** The last accepted response, as the ledger has it. */
-export interface LastAccepted {
-  /** Milliseconds since the epoch, UTC. */
-  readonly observedAt: number
-  readonly records: number
-  readonly contentHash: Uint8Array
-  /** The next response is loaded even where it is the same. */
-  readonly reload: boolean
-}
 
 /** A response as the guards compare it, before anything is written. */
 interface Candidate extends Omit<LastAccepted, 'reload'> {
@@ -82,7 +73,40 @@ export function iso(instant: number): string {
   return new Date(instant).toISOString()
 }
 
-/** A normalized response, and the last accepted one. */
+export interface OpenSpan {
+  readonly from: string
+  readonly receivedFrom: string
+  readonly columns: readonly string[]
+}
+
+/** What is known of the fields of a resource. */
+export interface KnownFields {
+  readonly presence: readonly (FieldCount & { readonly at: string })[]
+  /** Fields that are not sent, and since when. */
+  readonly open: readonly (FieldCount & OpenSpan)[]
+  /** Fields that responses lacked, not yet confirmed. */
+  readonly pending: readonly string[]
+  /** Fields were not sent within the last month, and are again. */
+  readonly wasUnsent: boolean
+}
+
+/** Something that went missing or had another type, and is not back yet; the key of the record that showed it. */
+export interface GoneField {
+  readonly kind: string
+  readonly path: string
+  readonly key: string
+}
+
+/** What is known of a resource, or of a key of it, before a response is judged. */
+export interface KnownBefore {
+  readonly last: (LastAccepted & { readonly currentKeys: number | null }) | undefined
+  /** Whether anything that earlier responses said is pending. */
+  readonly hasClaims: boolean
+  readonly fields: KnownFields
+  readonly gone: readonly GoneField[]
+}
+
+/** A normalized response, and what is known before it. */
 export interface IncomingResponse extends ReceivedResponse {
   readonly preparation: Preparation
   /** It has far fewer records than it should, but others agree: it is loaded, and what it lacks ends only after hours. */
@@ -94,7 +118,6 @@ export interface IncomingResponse extends ReceivedResponse {
 }
 
 /** A response whose records may not have been parsed. */
-export interface ReceivedResponse extends PrivacyInput {
-  readonly last: (LastAccepted & { readonly currentKeys: number | null }) | undefined
+export interface ReceivedResponse extends PrivacyInput, KnownBefore {
   readonly guards: Guards
 }

@@ -2,7 +2,7 @@ import type { HttpExchange } from '../../api/http/http-exchange.ts'
 import type { Clock } from '../../base/clock.ts'
 import { FatalError, UsageError } from '../../base/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
-import { accepted } from '../sql/history-sql.ts'
+import { accepted, NEWEST_MIGRATION } from '../sql/history-sql.ts'
 
 /*
  * Whose responses a database takes. It keeps the base URL of the API from which it took its first response, and whether that was a
@@ -27,8 +27,8 @@ export function endsWork(error: unknown): boolean {
 export interface Admission {
   /** @throws WrongOrigin for a response that this history does not take */
   check(exchange: HttpExchange): void
-  /** @throws SchemaReplaced */
-  checkSchema(sql: Sql): Promise<void>
+  /** @param newest the newest migration, where it is read already @throws SchemaReplaced */
+  checkSchema(sql: Sql, newest?: number | null): Promise<void>
   /** Keeps, in the transaction of an accepted response, where that came from. @throws WrongOrigin when another process has taken one of another origin */
   keep(sql: Sql): Promise<void>
 }
@@ -69,8 +69,8 @@ export async function openAdmission(db: Database, options: AdmissionOptions): Pr
       const isOther = isMarked ? isSandbox === false : isSandbox === true && status < 500 && baseUrl !== undefined
       if (isOther) refuse()
     },
-    checkSchema: async (sql) => {
-      const newest = await newestMigration(sql)
+    checkSchema: async (sql, known) => {
+      const newest = known === undefined ? await newestMigration(sql) : known
       if (newest !== schema)
         throw new SchemaReplaced(
           `another version of wynnsync has migrated ${db.place} meanwhile: this one ends, and writes nothing more`,
@@ -171,8 +171,6 @@ function refuseBaseUrl(place: string, { origins, isSandbox, servers = [] }: Orig
 }
 
 async function newestMigration(sql: Sql): Promise<number | null> {
-  const [row] = await sql.query<{ newest: number | null }>(
-    'select max(created_at) as newest from drizzle.__drizzle_migrations',
-  )
+  const [row] = await sql.query<{ newest: number | null }>(`select ${NEWEST_MIGRATION} as newest`)
   return row?.newest ?? null
 }

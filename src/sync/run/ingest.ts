@@ -1,17 +1,25 @@
 import { datesOf } from '../../api/http/response-headers.ts'
 import { messageOf, RetryableError } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
-import { lockArchive, type RecordingClient, recordResponses } from '../archive/archive.ts'
+import { sqlState } from '../../db/sql-errors.ts'
+import { type RecordingClient, recordResponses } from '../archive/archive.ts'
 import { watchBodies } from '../archive/seen-bodies.ts'
 import type { ExtractOptions } from '../declare/resource.ts'
-import { isAccepted, lastAccepted } from '../ledger/ledger.ts'
+import { isAccepted } from '../ledger/ledger.ts'
 import { dateByClocks } from '../respond/clocks.ts'
+import { type Opened, openResponse, readLast } from '../respond/known-before.ts'
 import { loadWithoutRefused } from '../respond/load-without-refused.ts'
 import { recordOutcome } from '../respond/record-outcome.ts'
 import { endsWork } from './admission.ts'
 import { type Extracted, extract } from './extract.ts'
-import { MustParse } from './load-known.ts'
-import { failureOutcome, type IngestContext, type IngestResult, refusalOutcome, responseOutcome } from './outcomes.ts'
+import {
+  failureOutcome,
+  type IngestContext,
+  type IngestResult,
+  MustParse,
+  refusalOutcome,
+  responseOutcome,
+} from './outcomes.ts'
 import { faultOf, logFailure, logOfRun, logOutcome, logQuarantined } from './run-log.ts'
 
 /**
@@ -24,8 +32,10 @@ export async function ingest(context: IngestContext, options: ExtractOptions = {
   const levels = resource.byLevel ? (options.levels ?? engine.levels ?? []) : []
   // The rules about people are judged by every response; several levels are several bodies.
   const mayBeKnown = key === undefined && !resource.personal && levels.length === 0
-  const last = mayBeKnown ? await lastAccepted(engine.db, resource.name) : undefined
-  const client = recordResponses(engine, mayBeKnown ? watchBodies(engine.program, startedAt, last) : undefined)
+  const before = key === undefined ? await readLast(engine.db, resource.name) : undefined
+  if (before) await engine.admission?.checkSchema(engine.db, before.migration)
+  const bodies = mayBeKnown ? watchBodies(engine.program, startedAt, before?.lastRun) : undefined
+  const client = recordResponses(engine, bodies)
   const extracted = await extract(context, client.api, { ...options, levels })
   if (extracted.kind === 'failed') return await recordFailure(context, client, extracted.error)
   try {
@@ -46,7 +56,9 @@ async function loadKnownOrParse(
 ): Promise<IngestResult> {
   const receivedAt = context.engine.clock.now()
   try {
-    return await commit(context, client, (sql) => responseOutcome(sql, context, client, { extraction, receivedAt }))
+    return await commit(context, client, (sql, opened) =>
+      responseOutcome(sql, context, client, { extraction, receivedAt }, opened),
+    )
   } catch (error) {
     if (!(error instanceof MustParse)) throw error
     const extracted = await extract(context, parsed, options)
@@ -76,8 +88,8 @@ async function loadAndRecord(
   if (context.key === undefined) logQuarantined(logOfRun(context), preparation)
   const loading = { resource, preparation, at: new Date(extraction.observedAt) }
   return await loadWithoutRefused(engine.db, loading, (storable) =>
-    commit(context, client, (sql) =>
-      responseOutcome(sql, context, client, { extraction, preparation: storable, receivedAt }),
+    commit(context, client, (sql, opened) =>
+      responseOutcome(sql, context, client, { extraction, preparation: storable, receivedAt }, opened),
     ),
   )
 }
@@ -86,15 +98,22 @@ async function loadAndRecord(
 async function commit(
   context: IngestContext,
   client: RecordingClient,
-  load: (sql: Sql) => Promise<IngestResult>,
+  load: (sql: Sql, opened: Opened) => Promise<IngestResult>,
 ): Promise<IngestResult> {
-  const { db, notifies, admission } = context.engine
-  const result = await db.transaction(async (sql) => {
-    if (client.exchanges.length > 0) await lockArchive(sql)
-    await admission?.checkSchema(sql)
-    const outcome = await load(sql)
+  const { resource, key, engine } = context
+  const { db, notifies, admission, clock } = engine
+  const work = async (sql: Sql) => {
+    const archives = client.exchanges.length > 0
+    const opened = await openResponse(sql, resource, { key, now: clock.now(), archives })
+    await admission?.checkSchema(sql, opened.migration)
+    const outcome = await load(sql, opened)
     if (isAccepted(outcome.status)) await admission?.keep(sql)
-    return { ...outcome, ...(await recordOutcome(sql, outcome, notifies)) }
+    return { ...outcome, ...(await recordOutcome(sql, outcome, notifies, opened.observed)) }
+  }
+  const result = await db.transaction(work).catch(async (error: unknown) => {
+    // Of tables that are others now, it may have read a column that is there no longer.
+    if (sqlState(error)?.startsWith('42')) await admission?.checkSchema(db)
+    throw error
   })
   logOutcome(logOfRun(context), result)
   return result

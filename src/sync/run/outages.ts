@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../../db/database.ts'
 import { appendRun } from '../ledger/ledger.ts'
+import type { Admission } from './admission.ts'
 
 /** When a resource could not be synced because its database could not be used; ms since the epoch. */
 export interface Outage {
@@ -24,11 +25,17 @@ export function extended(known: Outage | undefined, at: number, message: string)
 
 /** Records that the database was away, as a failed run, so that the gap that the next response closes has its reason. */
 export async function recordOutage(
-  { db, outages, program }: { db: Database; outages?: Outages | undefined; program: string },
+  {
+    db,
+    outages,
+    program,
+    admission,
+  }: { db: Database; outages?: Outages | undefined; program: string; admission?: Admission | undefined },
   resource: string,
 ): Promise<void> {
   const outage = outages?.read(resource)
   if (!outage) return
+  await admission?.checkSchema(db)
   const [startedAt, finishedAt] = [new Date(outage.from), new Date(outage.to)]
   const error = `database unreachable from ${startedAt.toISOString()} to ${finishedAt.toISOString()}: ${outage.message}`
   await db.transaction((sql) =>

@@ -3,19 +3,18 @@ import { messageOf } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { type RecordingClient, successfulExchanges } from '../archive/archive.ts'
 import type { ResourceBase } from '../declare/resource.ts'
-import { isAccepted, lastAccepted, noCounts, statusOfError } from '../ledger/ledger.ts'
+import { isAccepted, type LastRun, noCounts, statusOfError } from '../ledger/ledger.ts'
 import { namesInResponses } from '../outbox/notifications.ts'
-import { lastOfKey } from '../respond/checked-keys.ts'
 import { dateAfter } from '../respond/clocks.ts'
 import { type GuardAction, type LastReasons, missingAction, newActions } from '../respond/guard-actions.ts'
+import type { Opened } from '../respond/known-before.ts'
 import { type LoadResult, loadResponse } from '../respond/load-response.ts'
 import type { Outcome } from '../respond/record-outcome.ts'
 import { reshaped } from '../respond/shape-changes.ts'
-import type { IncomingResponse } from '../respond/validate-snapshot.ts'
+import type { IncomingResponse, ReceivedResponse } from '../respond/validate-snapshot.ts'
 import { noteRefusal, type Refusal, type RefusalState } from '../worklist/refusals.ts'
 import type { Engine } from './engine.ts'
 import type { RefusedTarget, Target } from './extract.ts'
-import { loadKnown } from './load-known.ts'
 
 export type IngestContext = Target & {
   readonly engine: Engine
@@ -54,10 +53,11 @@ export async function responseOutcome(
   context: IngestContext,
   client: RecordingClient,
   response: Received,
+  opened: Opened,
 ): Promise<IngestResult> {
   const { resource, key, lastReasons, engine } = context
   const { clock, guards } = engine
-  const { received, loaded } = await load(sql, context, client, response)
+  const { received, loaded } = await load(sql, context, client, response, opened)
   const { status, hidden, observedAt, contentHash, reload, records, lost, hidesKept, ...rest } = loaded
   const guarded = await withoutRepeated(sql, resource.name, loaded.guarded, clock.now())
   const archive = { exchanges: client.exchanges, status, hidden, accepted: guards.accept, personal: resource.personal }
@@ -115,14 +115,13 @@ async function load(
   { resource, key, runId, engine }: IngestContext,
   client: RecordingClient,
   response: Received,
+  { lastRun, observed: _, migration: __, ...known }: Opened,
 ): Promise<{ readonly received: Received; readonly loaded: LoadResult }> {
   const { guards, privacy, isLate = false } = engine
   const isReplay = engine.runId !== undefined
-  const ofAll = key === undefined ? await lastAccepted(sql, resource.name) : undefined
-  const last = key === undefined ? ofAll : await lastOfKey(sql, resource.name, key)
   // What was recorded brings its instant: where that is older than what is known, it is old.
   const { extraction, receivedAt } = response
-  const dated = isLate || isReplay ? extraction : dateAfter(extraction, last?.observedAt, receivedAt)
+  const dated = isLate || isReplay ? extraction : dateAfter(extraction, known.last?.observedAt, receivedAt)
   const received = { ...response, extraction: dated }
   const { preparation, ...rest } = received
   const credential = client.credential()
@@ -130,7 +129,7 @@ async function load(
     ...rest,
     credential,
     isReplay,
-    last,
+    ...known,
     guards,
     privacy,
     runId,
@@ -138,8 +137,38 @@ async function load(
   }
   const loaded = preparation
     ? await loadResponse(sql, resource, { ...incoming, preparation })
-    : await loadKnown(sql, resource, incoming, client.bodies?.isBodyOf(ofAll) ? ofAll : undefined)
+    : loadKnown(incoming, client.bodies?.isBodyOf(lastRun) ? lastRun : undefined)
   return { received, loaded }
+}
+
+/** What becomes of a response depends on its records. */
+export class MustParse extends Error {}
+
+/**
+ * What became of a response whose body is that of the last accepted one, byte for byte: the same that parsing it would come to.
+ * @param last undefined when the last accepted response has another body by now
+ * @throws MustParse when it is not simply unchanged
+ */
+function loadKnown(received: ReceivedResponse, last: LastRun | undefined): LoadResult {
+  const { observedAt, clockError, dating = [] } = received.extraction
+  if (!last || observedAt < last.observedAt || clockError !== undefined) throw new MustParse()
+  if (received.hasClaims) throw new MustParse()
+  const { came: records, normalized, currentKeys } = last
+  return {
+    ...noCounts,
+    status: 'unchanged',
+    reason: null,
+    observedAt: new Date(observedAt),
+    records,
+    normalized,
+    unchanged: normalized,
+    currentKeys,
+    contentHash: Buffer.from(last.contentHash),
+    reload: false,
+    drift: [],
+    hidden: [],
+    guarded: [...dating],
+  }
 }
 
 /** Whether the same body, at a later instant, gives the same: nothing of it was doubtful, or depended on when it came. */

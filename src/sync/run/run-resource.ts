@@ -36,7 +36,6 @@ async function runWhole(resource: Resource, engine: Engine, options: ExtractOpti
     return skippedResult(resource.name, reason)
   }
   try {
-    await engine.admission?.checkSchema(engine.db)
     await recordOutage(engine, resource.name)
     const { run: row, guarded, error, renewAt } = await ingest(run, options)
     if (!row) throw new FatalError(`${resource.name} has no ledger row`)

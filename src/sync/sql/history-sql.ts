@@ -8,6 +8,9 @@ import type { History, Row } from '../declare/resource.ts'
 /** SQL condition: a row of `sync.run` or `sync.observation` is of an accepted response. */
 export const accepted = `status in ('ok', 'unchanged', 'partial')`
 
+/** SQL: the newest migration of the database, as the time of its journal. */
+export const NEWEST_MIGRATION = '(select max(created_at) from drizzle.__drizzle_migrations)'
+
 /** A table as bulk SQL sees it: its schema-qualified name, and its columns by the property name that rows use for them. */
 export function bulkTable(table: AnyPgTable) {
   const { schema, name } = getTableConfig(table)

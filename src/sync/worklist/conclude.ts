@@ -30,8 +30,7 @@ export async function concludeRefusal(
 ): Promise<Outcome | undefined> {
   const { key, kind, receivedAt } = refusal
   return await engine.db.transaction(async (sql) => {
-    if (engine.raw) await lockArchive(sql)
-    const last = await lastOfKey(sql, resource.name, key)
+    const last = await lastOfKey(sql, resource.name, key, { archives: engine.raw === true })
     const since = await refusedSince(sql, resource.name, key, kind)
     if (!since) return undefined
     // By a clock that is behind, it still comes after the last response.
