@@ -20,6 +20,8 @@ export interface Sql {
   values(text: string, params?: readonly SqlValue[]): Promise<unknown[][]>
   /** Bulk insert with COPY. `table` is schema-qualified and comes from code. Streams `rows`; returns how many went in. */
   copy(table: string, columns: readonly string[], rows: Iterable<readonly CopyValue[]>): Promise<number>
+  /** The same of a CSV file of this machine, of a few megabytes: UTF-8, without header, `\N` for NULL and all text in quotes. */
+  copyCsv(table: string, columns: readonly string[], path: string): Promise<void>
   /**
    * Runs `copy ... to stdout` and passes on its lines, in UTF-8, at the pace at which they are taken. A server alone has it: the
    * embedded database would hold the whole output in memory.

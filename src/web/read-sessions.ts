@@ -42,6 +42,7 @@ export async function onSessions<T>(open: OpenSession, most: number, work: (sql:
       query: (...given) => run((one) => one.query(...given)),
       values: (...given) => run((one) => one.values(...given)),
       copy: (...given) => run((one) => one.copy(...given)),
+      copyCsv: (...given) => run((one) => one.copyCsv(...given)),
     }
     return await Promise.race([work(sql), failure])
   } finally {

@@ -1,8 +1,10 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { FatalError, RecordError } from '../../src/base/errors.ts'
 import { copyText } from '../../src/db/bulk/copy-text.ts'
 import { FOREVER } from '../../src/db/bulk/values.ts'
-import { bothKinds, testDatabase } from '../support/postgres.ts'
+import { bothKinds, temporaryFolder, testDatabase } from '../support/postgres.ts'
 
 const NASTY = [
   '',
@@ -30,6 +32,18 @@ describe.each(bothKinds)('COPY on the %s database', (kind) => {
     expect(await db.copy('words', ['position', 'word'], rows)).toBe(rows.length)
     expect(await db.values('select word from words order by position')).toStrictEqual(
       rows.map(([, word]) => [word ?? null]),
+    )
+  })
+
+  test('takes a CSV file with every string in it, and tells an empty one from NULL', async () => {
+    const db = await testDatabase(kind, { migrated: false })
+    await db.query('create table words (position int, word text)')
+    const path = join(await temporaryFolder(), 'words.csv')
+    const lines = NASTY.map((word, position) => `${position},"${word.replaceAll('"', '""')}"\n`)
+    await writeFile(path, `${lines.join('')}${NASTY.length},\\N\n`)
+    await db.copyCsv('words', ['position', 'word'], path)
+    expect(await db.values('select word from words order by position')).toStrictEqual(
+      [...NASTY, null].map((word) => [word]),
     )
   })
 

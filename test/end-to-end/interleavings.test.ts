@@ -56,6 +56,7 @@ function cutAt(db: Database, cut: Cut): Database {
     query: (text, params) => counted(() => sql.query(text, params)),
     values: (text, params) => counted(() => sql.values(text, params)),
     copy: (table, columns, rows) => counted(() => sql.copy(table, columns, rows)),
+    copyCsv: (...given) => counted(() => sql.copyCsv(...given)),
     ...(sql.copyOut && {
       copyOut: (statement, onLines) => counted(async () => await sql.copyOut?.(statement, onLines)),
     }),

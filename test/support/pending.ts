@@ -50,6 +50,7 @@ export function countPending(): Pending {
       query: (text, params) => counted(() => db.query(text, params)),
       values: (text, params) => counted(() => db.values(text, params)),
       copy: (table, columns, rows) => counted(() => db.copy(table, columns, rows)),
+      copyCsv: (...given) => counted(() => db.copyCsv(...given)),
       transaction: (work) => counted(() => db.transaction(work)),
       tryLock: async (name) => {
         const lock = await counted(() => db.tryLock(name))

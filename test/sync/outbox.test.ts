@@ -35,6 +35,7 @@ function counting(db: Database): { readonly db: Database; count(): number } {
     query: (...given) => one(sql.query(...given)),
     values: (...given) => one(sql.values(...given)),
     copy: (...given) => one(sql.copy(...given)),
+    copyCsv: (...given) => one(sql.copyCsv(...given)),
   })
   const transaction: Database['transaction'] = (work) => db.transaction((sql) => work(counted(sql)))
   return { db: { ...db, ...counted(db), transaction }, count: () => count }

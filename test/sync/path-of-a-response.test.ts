@@ -72,7 +72,7 @@ function collectStatements(db: Database): readonly string[] {
     return text
   }
   const collecting = <S extends Sql>(sql: S): S => {
-    const { query, values, copy } = sql
+    const { query, values, copy, copyCsv } = sql
     return Object.assign<S, Sql>(sql, {
       query: (text, params) => query(noted(text), params),
       values: (text, params) => values(noted(text), params),
@@ -80,6 +80,7 @@ function collectStatements(db: Database): readonly string[] {
         noted(`copy ${table}`)
         return copy(table, columns, rows)
       },
+      copyCsv,
     })
   }
   const { transaction } = collecting(db)

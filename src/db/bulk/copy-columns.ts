@@ -5,6 +5,9 @@ export function copyStatement(table: string, columns: readonly string[], source:
   return `copy ${quoted(table)} (${columns.map(quoted).join(', ')}) from ${source}`
 }
 
+/** How a file for `copyCsv` is read. */
+export const CSV = `(format csv, null '\\N')`
+
 /** By database and table. What is an array is one from the migration that creates it on. */
 const known = new Map<string, ReadonlySet<string>>()
 

@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { readFile } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { PGlite, type Transaction, TransactionAbortedError } from '@electric-sql/pglite'
 import type { Clock } from '../../base/clock.ts'
 import { FatalError } from '../../base/errors.ts'
-import { arrayColumns, copyStatement } from '../bulk/copy-columns.ts'
+import { arrayColumns, CSV, copyStatement } from '../bulk/copy-columns.ts'
 import { copyText } from '../bulk/copy-text.ts'
 import { readers, toText } from '../bulk/values.ts'
 import { type Database, isBeforeOthers, type Sql, type SqlValue } from '../database.ts'
@@ -326,6 +327,14 @@ function statements(session: Session, dataDir: string, atomically: Atomically): 
           await immediate()
         }
         return count
+      }),
+    copyCsv: (table, columns, path) =>
+      atomically(async (open) => {
+        const statement = `${copyStatement(table, columns, `'/dev/blob'`)} ${CSV}`
+        await open.query(statement, [], { blob: new Blob([await readFile(path)]) }).catch((error) => {
+          throw toAppError(error, dataDir)
+        })
+        await immediate()
       }),
   }
   return sql

@@ -94,6 +94,11 @@ export async function openShared(dataDir: string, options: SharedOptions): Promi
         () => !hasBegun,
       )
     },
+    copyCsv: (...given) =>
+      use(
+        (db) => db.copyCsv(...given),
+        (isUncertain) => !isUncertain,
+      ),
     transaction: (work, limits = {}) => {
       let hasBegun = false
       const begun = (sql: Sql) => {

@@ -1,9 +1,10 @@
+import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { systemClock } from '../../base/clock.ts'
 import { readConnection, type Variables } from '../../base/connection-string.ts'
 import { FatalError, RetryableError, UsageError } from '../../base/errors.ts'
-import { arrayColumns, copyStatement } from '../bulk/copy-columns.ts'
+import { arrayColumns, CSV, copyStatement } from '../bulk/copy-columns.ts'
 import { copyText } from '../bulk/copy-text.ts'
 import { readers, toText } from '../bulk/values.ts'
 import type { Database, Sql, SqlValue } from '../database.ts'
@@ -137,9 +138,18 @@ function statements(onSession: OnSession, place: string, signal?: AbortSignal): 
           yield chunk.text
         }
       }
-      await onSession((session) => copyIn(session, copyStatement(table, columns, 'stdin'), texts()))
+      const source = () => Readable.from(buffers(texts()), { highWaterMark: 1 })
+      await onSession((session) => copyIn(session, copyStatement(table, columns, 'stdin'), source()))
       return count
     },
+    copyCsv: (table, columns, path) =>
+      onSession((session) =>
+        copyIn(
+          session,
+          `${copyStatement(table, columns, 'stdin')} ${CSV}`,
+          createReadStream(path, { highWaterMark: PIECE }),
+        ),
+      ),
     copyOut: (statement, onLines) => onSession((session) => copyOut(session, statement, onLines)),
   }
 }
@@ -208,16 +218,16 @@ function refuseUnfit({ version, encoding = 'UTF8' }: Session['facts'], place: st
 
 /**
  * Runs `copy ... from stdin` on a session, at the server's pace: the next chunk is read when the socket took the
- * last one. Rejects with the server's error, or with the one that `chunks` threw.
+ * last one. Rejects with the server's error, or with the one of `source`.
  */
-async function copyIn(session: Session, statement: string, chunks: Iterable<string>): Promise<void> {
+async function copyIn(session: Session, statement: string, source: Readable): Promise<void> {
   const pending = session.client.unsafe(statement)
   const target = await pending.writable()
   // Once it has handed out the stream, postgres.js drops the error of a COPY that fails at its very end (a constraint,
   // most often) into a promise that is resolved already, and the stream would wait for ever.
   onRejection(pending, (error) => target.destroy(error instanceof Error ? error : new Error(String(error))))
   try {
-    await pipeline(Readable.from(buffers(chunks), { highWaterMark: 1 }), target)
+    await pipeline(source, target)
   } catch (error) {
     // The client may still hold pieces of the broken stream.
     session.lost = true

@@ -6,8 +6,8 @@ import type { LakeFile } from '../index-file.ts'
 /** The longest value, in bytes: more than any that a database of this program has. A row with a longer one is refused. */
 export const LONGEST_VALUE = 1_000_000
 
-/** How much text of a file is held at once, in bytes, and how many rows DuckDB holds at once. */
-export const HELD = 8_000_000
+/** How much text of a file is written at once, in bytes, and how many rows DuckDB holds at once. */
+const HELD = 8_000_000
 const VECTOR = 2048
 
 /** About how long the text of a value of another type is. */
@@ -60,17 +60,18 @@ export async function measureFile(
   )
   const ranges: Range[] = []
   let bytes = 0
-  let isOpen = false
+  let open = 0
   for (const part of parts) {
     const [first, last, widest] = [Number(part.part) * VECTOR, Number(part.last), Number(part.widest)]
     bytes += Number(part.bytes)
     const isWide = Number(part.bytes) > 2 * HELD
     const before = ranges.at(-1)
-    if (!isWide && isOpen && before) ranges[ranges.length - 1] = { ...before, last }
+    const joins = !isWide && open > 0 && open + Number(part.bytes) <= HELD
+    if (joins && before) ranges[ranges.length - 1] = { ...before, last }
     const step = isWide ? Math.max(1, Math.floor(HELD / widest)) : VECTOR
-    if (isWide || !isOpen)
+    if (!joins)
       for (let at = first; at <= last; at += step) ranges.push({ first: at, last: Math.min(last, at + step - 1) })
-    isOpen = !isWide
+    open = isWide ? 0 : Number(part.bytes) + (joins ? open : 0)
   }
   return { bytes, ranges }
 }

@@ -1,13 +1,11 @@
+import { rm } from 'node:fs/promises'
 import { FatalError } from '../../base/errors.ts'
 import { quoted } from '../../db/bulk/copy-columns.ts'
-import type { CopyValue, Sql } from '../../db/database.ts'
-import type { DuckDb } from '../duckdb.ts'
+import type { Sql } from '../../db/database.ts'
+import { type DuckDb, literal } from '../duckdb.ts'
 import type { LakeFile } from '../index-file.ts'
 import type { LakeTable } from '../tables.ts'
-import { checkRows, HELD, LONGEST_VALUE, measureFile, numberedRows, type Range } from './measured-file.ts'
-
-/** Rows that are sent at once, at most. */
-const CHUNK = 10_000
+import { checkRows, LONGEST_VALUE, measureFile, numberedRows, type Range } from './measured-file.ts'
 
 /** The longest text of an indexed column, in bytes. */
 const LONGEST_KEY = 1000
@@ -101,22 +99,39 @@ export async function stageFile(
   const needed = table.hidden.filter((name) => copied.includes(name) && rules.required.includes(name))
   const nameless = needed.map((name) => `${quoted(name)} is null`).join(' or ') || 'false'
   const values = copied.map((name) => `${textOf(name, table.types[name] ?? '')} as ${quoted(name)}`)
-  const isList = copied.map((name) => table.types[name] === 'text[]')
   const typed = copied.map((name) => [name, table.types[name] ?? ''] as const)
   const { bytes, ranges } = await measureFile(duck, path, typed).catch(refuse)
   if (bytes > room.bytes) throw new FatalError(`it has ${bytes} bytes of text: more than --max-bytes allows`)
   room.bytes -= bytes
   const within = ({ first, last }: Range) => `file_row_number between ${first} and ${last}`
-  let rows = 0
-  for (const range of ranges) {
+  const texts = copied.filter((name) => isText(table.types[name] ?? '')).map(quoted)
+  const form = `format csv, header false, nullstr '\\N'${texts.length > 0 ? `, force_quote (${texts.join(', ')})` : ''}`
+  // DuckDB writes the text of the next rows while Postgres takes these.
+  const write = async (nth: number) => {
+    const range = ranges[nth]
+    if (!range) return undefined
+    const csv = `${path}.${nth}.csv`
     // What is outside of the range is not even looked at.
     const chosen = `${within(range)} and case when ${within(range)} then ${condition} else false end`
-    const parts = duck.stream(`select ${values.join(', ')} from ${from} where ${chosen}`)
-    for await (const chunk of inChunks(refusing(parts))) {
+    const [made] = await duck
+      .rows(`copy (select ${values.join(', ')} from ${from} where ${chosen}) to ${literal(csv)} (${form})`)
+      .catch(refuse)
+    return { csv, rows: Number(made?.Count) }
+  }
+  let rows = 0
+  let next = write(0)
+  try {
+    for (let made = await next, nth = 1; made; made = await next, nth++) {
       signal?.throwIfAborted()
-      const read = chunk.map((row) => row.map((value, n) => (isList[n] && value !== null ? JSON.parse(value) : value)))
-      rows += await sql.copy(staged, copied, read as CopyValue[][])
+      next = write(nth)
+      // Where it fails, that is said when these rows are in.
+      next.catch(() => undefined)
+      if (made.rows > 0) await sql.copyCsv(staged, copied, made.csv)
+      rows += made.rows
+      await rm(made.csv)
     }
+  } finally {
+    await next.catch(() => undefined)
   }
   const [all] = await duck
     .rows(`select count(*)::integer as rows, count(*) filter (${nameless})::integer as nameless from ${from}`)
@@ -127,41 +142,25 @@ export async function stageFile(
 
 function refuse(error: unknown): never {
   if (error instanceof FatalError) throw error
+  // The file has no part in it.
+  if (/No space left on device|Could not write/.test(String(error))) throw error
   const reason = /^(Error: )?Out of Memory/.test(String(error))
     ? 'reading it takes more memory than is allowed'
     : 'it is no Parquet file that can be read'
   throw new FatalError(reason, { cause: error })
 }
 
-/** Pages of a file may be damaged behind a footer that is right. */
-async function* refusing<T>(parts: AsyncIterable<T>): AsyncGenerator<T> {
-  try {
-    for await (const part of parts) yield part
-  } catch (error) {
-    refuse(error)
-  }
-}
-
-async function* inChunks(parts: AsyncIterable<(string | null)[][]>): AsyncGenerator<(string | null)[][]> {
-  let rows: (string | null)[][] = []
-  let size = 0
-  for await (const part of parts)
-    for (const row of part) {
-      rows.push(row)
-      size += row.reduce((sum, value) => sum + (value?.length ?? 0), 0)
-      if (rows.length < CHUNK && size < HELD / 2) continue
-      yield rows
-      rows = []
-      size = 0
-    }
-  if (rows.length > 0) yield rows
-}
+/** Whether values may have what ends a value, a row or the file in CSV. */
+const isText = (type: string) => ['text', 'json', 'jsonb', 'text[]'].includes(type)
 
 function textOf(name: string, type: string): string {
   const own = quoted(name)
   if (name === 'valid_until') return `coalesce(${own}::varchar, 'infinity')`
   if (type === 'bytea') return `'\\x' || lower(hex(${own}))`
-  if (type === 'text[]') return `to_json(${own})::varchar`
+  if (type === 'text[]') {
+    const element = `'"' || replace(replace(one, '\\', '\\\\'), '"', '\\"') || '"'`
+    return `'{' || array_to_string(list_transform(${own}, lambda one: coalesce(${element}, 'NULL')), ',') || '}'`
+  }
   return `${own}::varchar`
 }
 

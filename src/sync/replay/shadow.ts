@@ -87,5 +87,6 @@ function shadowed(sql: Sql): Sql {
     query: async (text, params) => (text.includes('pg_notify(') ? [] : sql.query(shadowName(text), params)),
     values: async (text, params) => sql.values(shadowName(text), params),
     copy: async (table, columns, rows) => sql.copy(shadowName(table), columns, rows),
+    copyCsv: async (table, columns, path) => sql.copyCsv(shadowName(table), columns, path),
   }
 }
