@@ -27,19 +27,18 @@ export async function warFigures(
     readonly path: string
     readonly name: string | undefined
     readonly rivals: readonly Rival[]
+    readonly hours: readonly WarHour[]
     /** Left out: single players are not shown. */
     readonly wars?: readonly MemberGain[] | undefined
   },
   frame: Frame,
 ): Promise<Figure[]> {
   const { sql } = visit
-  const { uuid, path, name, rivals, wars } = subject
+  const { uuid, path, name, rivals, hours, wars } = subject
   const war = warFigure(rivals, path, frame)
   return [
     // Without anything won or lost, the one says all of the three.
-    ...(rivals.length === 0
-      ? [war]
-      : [await lostFigure(visit, uuid, frame), war, await hoursOfWar(visit, uuid, frame)]),
+    ...(rivals.length === 0 ? [war] : [await lostFigure(visit, uuid, frame), war, hoursOfWar(hours)]),
     await guildTerritoriesFigure(sql, { uuid, name }, frame),
     ...(wars ? [warsFigure(wars, uuid, frame)] : []),
     await lastCaptures(visit, uuid),
@@ -102,10 +101,23 @@ export interface Rival {
   readonly lost: number
 }
 
-/** Who lost territories to it, and took some from it. */
-export async function readRivals({ sql }: Visit, uuid: string, { from, to }: Frame): Promise<Rival[]> {
-  return await sql.query<Rival>(
-    `select other.uuid::text as uuid, max(other.name collate "C") as name,
+/** What was won from a guild or lost to it in an hour of the day. */
+interface Fought {
+  readonly uuid: string | null
+  readonly name: string | null
+  readonly hour: number
+  readonly won: number
+  readonly lost: number
+}
+
+/** Who lost territories to it, and took some from it, and when: each of its captures is read once. */
+export async function readWar(
+  { sql }: Visit,
+  uuid: string,
+  { from, to }: Frame,
+): Promise<{ readonly rivals: readonly Rival[]; readonly hours: readonly WarHour[] }> {
+  const fought = await sql.query<Fought>(
+    `select other.uuid::text as uuid, max(other.name collate "C") as name, extract(hour from capture.captured_at at time zone 'UTC')::int as hour,
             (count(*) filter (where is_won))::int as won, (count(*) filter (where not is_won))::int as lost
        from analytics.territory_capture capture
       cross join lateral (select capture.to_guild_uuid = $1::text::uuid as is_won) side
@@ -113,9 +125,21 @@ export async function readRivals({ sql }: Visit, uuid: string, { from, to }: Fra
                                  case when is_won then capture.from_guild_name else capture.to_guild_name end as name) other
       where capture.captured_at >= $2 and capture.captured_at < $3 and not capture.is_recapture
         and (capture.to_guild_uuid = $1::text::uuid or capture.from_guild_uuid = $1::text::uuid)
-      group by other.uuid order by count(*) desc, 2 limit ${RIVALS}`,
+      group by other.uuid, 3`,
     [uuid, from, to],
   )
+  const sum = (of: readonly Fought[], side: 'won' | 'lost') => of.reduce((total, one) => total + one[side], 0)
+  const rivals = [...new Set(fought.map((one) => one.uuid))].map((other): Rival => {
+    const of = fought.filter((one) => one.uuid === other)
+    const names = of.flatMap(({ name }) => name ?? []).sort()
+    return { uuid: other, name: names.at(-1) ?? null, won: sum(of, 'won'), lost: sum(of, 'lost') }
+  })
+  const before = (a: Rival, b: Rival) => b.won + b.lost - (a.won + a.lost) || ((a.name ?? '') < (b.name ?? '') ? -1 : 1)
+  const hours = Array.from({ length: 24 }, (_, hour): WarHour => {
+    const of = fought.filter((one) => one.hour === hour)
+    return { hour, won: sum(of, 'won'), lost: sum(of, 'lost') }
+  })
+  return { rivals: rivals.sort(before).slice(0, RIVALS), hours }
 }
 
 function warFigure(rivals: readonly Rival[], path: string, { from, to }: Frame): Figure {
@@ -142,21 +166,7 @@ interface WarHour {
 }
 
 /** When territories are won and lost, by hour of the day. */
-async function hoursOfWar({ sql }: Visit, uuid: string, { from, to }: Frame): Promise<Figure> {
-  const found = await sql.query<WarHour>(
-    `select extract(hour from captured_at at time zone 'UTC')::int as hour,
-            (count(*) filter (where to_guild_uuid = $1::text::uuid))::int as won,
-            (count(*) filter (where to_guild_uuid is distinct from $1::text::uuid))::int as lost
-       from analytics.territory_capture
-      where captured_at >= $2 and captured_at < $3 and not is_recapture
-        and (to_guild_uuid = $1::text::uuid or from_guild_uuid = $1::text::uuid) group by 1 order by 1`,
-    [uuid, from, to],
-  )
-  if (found.length === 0) return { id: 'war-hours', title: 'No hour of war is known in this period' }
-  const hours = Array.from(
-    { length: 24 },
-    (_, hour) => found.find((one) => one.hour === hour) ?? { hour, won: 0, lost: 0 },
-  )
+function hoursOfWar(hours: readonly WarHour[]): Figure {
   const worst = hours.reduce((a, b) => (b.lost > a.lost ? b : a))
   const two = (hour: number) => String(hour).padStart(2, '0')
   const title = ({ hour, won, lost }: WarHour) => `${two(hour)}:00: ${won} won, ${lost} lost`

@@ -1,5 +1,6 @@
 import * as Plot from '@observablehq/plot'
 import { html } from 'hono/html'
+import { territoryVocabulary } from '../../api/schemas/territories.ts'
 import { guildColour } from '../../drawing/colours.ts'
 import { draw } from '../../drawing/draw.ts'
 import { type Figure, listFigure, missing } from '../../drawing/figure.ts'
@@ -16,7 +17,7 @@ import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { type HeldPlace, placesMap, readPlaces } from '../html/places-map.ts'
 import { memberCounters, membersFigure } from './guild-members.ts'
-import { type Rival, readRivals, warFigures } from './guild-war.ts'
+import { type Rival, readWar, warFigures } from './guild-war.ts'
 import { guildNamed } from './guilds.ts'
 
 /** `/guilds/PREFIX`: one guild, by uuid, prefix or name: now, at war, its members, its hours, its history. */
@@ -27,9 +28,9 @@ export async function guildPage(visit: Visit): Promise<Page> {
   const shown = await shownPeriod(visit, { path, of: ['guilds', 'territories'], guild: uuid })
   const frame = { ...shown.frame, playerCell: (player: string, username: string) => link('players', player, username) }
   // One is drawn while the database works for the next.
-  const [places, rivals, gains] = await Promise.all([
+  const [places, { rivals, hours: warHours }, gains] = await Promise.all([
     readPlaces(sql),
-    readRivals(visit, uuid, frame),
+    readWar(visit, uuid, frame),
     people ? memberGains(sql, uuid, frame, ...memberCounters) : undefined,
   ])
   const subject = { uuid, path, name: name ?? 'This guild', prefix: guild?.prefix ?? holder?.prefix ?? null }
@@ -41,7 +42,7 @@ export async function guildPage(visit: Visit): Promise<Page> {
     held > 0 ? productionFigure(visit, uuid) : undefined,
     guildHoursFigure(sql, uuid, frame),
     rivalFigures(visit, { ...subject, rival, rivals }, frame),
-    warFigures(visit, { uuid, path, name, rivals, wars: gains?.('wars') }, frame),
+    warFigures(visit, { uuid, path, name, rivals, hours: warHours, wars: gains?.('wars') }, frame),
     gains && membersFigure(visit, subject, gains, frame),
     people ? movesFigure(sql, uuid, frame) : undefined,
     namesFigure(visit, uuid),
@@ -164,12 +165,17 @@ interface Produced {
 /** What its territories produce and store of each resource, as last seen. */
 async function productionFigure({ sql }: Visit, uuid: string): Promise<Figure> {
   const rows = await sql.query<Produced>(
-    `select lower(latest.resource) as resource, sum(latest.generation)::float8 as produced, sum(latest.stored)::float8 as stored,
-            sum(latest.storage_limit)::float8 as room, (count(*) filter (where latest.generation > 0))::int as places
+    `select lower(kind.resource) as resource, sum(latest.generation) filter (where sent.generation)::float8 as produced,
+            sum(latest.stored) filter (where sent.stored)::float8 as stored, sum(latest.storage_limit) filter (where sent.storage_limit)::float8 as room,
+            (count(*) filter (where latest.generation > 0))::int as places
        from analytics.territory place
-       join analytics.territory_resource latest on latest.territory = place.territory
+      cross join unnest($2::text[]) kind(resource)
+      cross join lateral (select kept.generation, kept.stored, kept.storage_limit from game.territory_resource kept
+                           where kept.territory = place.territory and kept.resource = kind.resource order by kept.observed_at desc limit 1) latest
+      cross join (select not columns && '{*,generation}' as generation, not columns && '{*,stored}' as stored, not columns && '{*,storage_limit}' as storage_limit
+                    from analytics.not_sent('territory_resource')) sent
       where place.guild_uuid = $1::text::uuid group by 1 order by 2 desc nulls last, 1`,
-    [uuid],
+    [uuid, territoryVocabulary.resourceType],
   )
   const id = 'production'
   const made = rows.filter(({ produced }) => (produced ?? 0) > 0)
