@@ -112,13 +112,17 @@ export async function withProgress<T>(
   progress.begin(name)
   const done = await work((table, records, count) => progress.seen(table, { records, count }, 'rows'))
     .catch((error: unknown) => {
-      const isFull = ['ENOSPC', 'EDQUOT'].includes(String(codeOf(error)))
-      if (!isFull || place === undefined) throw error
-      const message = `${messageOf(error)}; make room on the disk of ${place}, and run the same command again`
-      throw new FatalError(message, { cause: error })
+      throw place === undefined ? error : withRoom(error, place)
     })
     .finally(() => progress.end())
   return { done, seconds: Math.round((app.clock.now() - began) / 1000) }
+}
+
+/** Says of a full disk where it is, and what to do; every other error comes back as it is. @param place what is written to */
+export function withRoom(error: unknown, place: string): unknown {
+  if (!['ENOSPC', 'EDQUOT'].includes(String(codeOf(error)))) return error
+  const message = `${messageOf(error)}; make room on the disk of ${place}, and run the same command again`
+  return new FatalError(message, { cause: error })
 }
 
 /** Resolves when the command is to end. */

@@ -81,6 +81,9 @@ export function toAppError(error: unknown, place: string): unknown {
   return new RetryableError(`database ${place} cannot be reached: ${reason}`, { context: { place, reason: code } })
 }
 
+/** PostgreSQL manual, appendix A: system_error. What an engine fails with that has no SQLSTATE: no statement and no value is at fault. */
+export const SYSTEM_ERROR = '58000'
+
 /** Whether an error says that a connection could not be opened, or is gone, and no more. */
 export function isConnectionLoss(error: unknown): boolean {
   // A missing file has a code too, and a path; a socket or the driver has none.

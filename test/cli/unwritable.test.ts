@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { openServer } from '../../src/db/server/server.ts'
-import { buildProgram, type Environment, mainFile } from '../support/cli.ts'
+import { buildProgram, type Environment, mainFile, runProgram } from '../support/cli.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 
@@ -69,5 +69,10 @@ describe.skipIf(!existsSync(full))('a log or a result that cannot be written', (
     const asked = await startUnheard(['config', 'show'], {}, { out: full }).finished
     expect(asked).toEqual({ code: 1, err: 'wynnsync: the result could not be written: ENOSPC\n' })
     expect(await startUnheard(['config', 'show'], {}, { out: 'gone' }).finished).toEqual({ code: 0, err: '' })
+  })
+
+  test.each(['report', 'dictionary'])('%s says that the disk of its file is full, and what to do', async (command) => {
+    const { code, err } = await runProgram([command, '--out', full], { DATABASE_URL: await testDatabaseUrl() })
+    expect([code, err]).toEqual([1, expect.stringContaining(`make room on the disk of ${full}`)])
   })
 })

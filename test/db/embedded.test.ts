@@ -6,9 +6,10 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
-import { RetryableError } from '../../src/base/errors.ts'
+import { messageOf, RetryableError } from '../../src/base/errors.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { readHolder } from '../../src/db/embedded/folder-lock.ts'
+import { sqlState } from '../../src/db/sql-errors.ts'
 import { compileInto } from '../support/compiled.ts'
 import { temporaryFolder, testDatabase, testDataDir } from '../support/postgres.ts'
 
@@ -163,7 +164,8 @@ test.each([
     await db.query('insert into t values (1)')
     onTestFinished(() => useFiles({ fsyncSync, writeSync }))
     useFiles({ [name]: failures[name] })
-    await expect(db.query('insert into t values (2)')).rejects.toThrow(refused)
+    const error = await db.query('insert into t values (2)').catch((reason) => reason)
+    expect([messageOf(error), sqlState(error)]).toEqual([expect.stringContaining(refused), '58000'])
     useFiles({ fsyncSync, writeSync })
     await expect(db.query('insert into t values (3)')).rejects.toThrow(refused)
     await db.close().catch(() => {})

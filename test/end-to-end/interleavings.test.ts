@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { seededRandom, systemClock } from '../../src/base/clock.ts'
 import { RetryableError } from '../../src/base/errors.ts'
-import type { Database, Sql } from '../../src/db/database.ts'
+import type { Database } from '../../src/db/database.ts'
 import { exportLake } from '../../src/lake/export.ts'
 import { importLake } from '../../src/lake/import/import.ts'
 import { openPlace } from '../../src/lake/read/place.ts'
@@ -18,6 +18,7 @@ import { maintain } from '../../src/sync/retention/maintain.ts'
 import { readRetention } from '../../src/sync/retention/retention.ts'
 import { verifyDatabase } from '../../src/sync/verify/verify.ts'
 import { engineOn, syncOn } from '../support/archive.ts'
+import { cutAt } from '../support/cut.ts'
 import { migrateAll, temporaryFolder, testDatabase } from '../support/postgres.ts'
 import { seedsOf } from '../support/seeds.ts'
 import { wrongRows } from '../support/verified.ts'
@@ -36,37 +37,7 @@ const HELD = 400
 
 type Work = (db: Database) => Promise<unknown>
 
-/** What is done at one statement of a work. */
-interface Cut {
-  readonly at: number
-  readonly act: () => Promise<void>
-}
-
 class Killed extends Error {}
-
-/** The same database, which does something before its nth statement. */
-function cutAt(db: Database, cut: Cut): Database {
-  let count = 0
-  const counted = async <T>(work: () => Promise<T>): Promise<T> => {
-    count += 1
-    if (count >= cut.at) await cut.act()
-    return await work()
-  }
-  const of = (sql: Sql): Sql => ({
-    query: (text, params) => counted(() => sql.query(text, params)),
-    values: (text, params) => counted(() => sql.values(text, params)),
-    copy: (table, columns, rows) => counted(() => sql.copy(table, columns, rows)),
-    copyCsv: (...given) => counted(() => sql.copyCsv(...given)),
-    ...(sql.copyOut && {
-      copyOut: (statement, onLines) => counted(async () => await sql.copyOut?.(statement, onLines)),
-    }),
-  })
-  return {
-    ...db,
-    ...of(db),
-    transaction: async (work, ...limits) => await db.transaction(async (sql) => await work(of(sql)), ...limits),
-  }
-}
 
 /** A database in which half an hour of a simulated game was recorded. */
 async function recorded(db: Database, seed: number, from: number): Promise<World> {

@@ -77,6 +77,7 @@ export const slow: readonly string[] = [
   'lake/follow-rows.test.ts',
   'lake/follow.test.ts',
   'lake/import-command.test.ts',
+  'lake/import-kill.test.ts',
   'lake/import.test.ts',
   'lake/many-gaps.test.ts',
   'lake/merge.test.ts',

@@ -2,6 +2,7 @@ import { fsyncSync } from 'node:fs'
 import type { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 import { FatalError, messageOf } from '../../base/errors.ts'
+import { SYSTEM_ERROR } from '../sql-errors.ts'
 
 /*
  * What makes the embedded database survive a power cut.
@@ -82,7 +83,7 @@ export class ClusterFiles extends NodeFS {
  * message and every later one ends with the error.
  */
 function stop(loop: Loop, message: string): FatalError {
-  const failure = new FatalError(message)
+  const failure = new FatalError(message, { context: { sqlState: SYSTEM_ERROR } })
   const fail = () => {
     throw failure
   }

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { FatalError, messageOf } from '../../base/errors.ts'
+import { SYSTEM_ERROR } from '../sql-errors.ts'
 import { DamagedCluster } from './embedded-engine.ts'
 import type { Interrupts, Reply, Request, ThreadData } from './engine-worker.ts'
 import { RemoteEngine } from './remote-engine.ts'
@@ -83,11 +84,16 @@ export class ThreadEngine extends RemoteEngine {
     if (this.#waiting.length === 0) this.#worker.unref()
     if ('opened' in reply) this.#interrupts = reply.opened
     if (!('failed' in reply)) waiting?.resolve('response' in reply ? reply.response : new Uint8Array())
-    else waiting?.reject(reply.isDamaged ? new DamagedCluster(reply.failed) : new FatalError(reply.failed))
+    else
+      waiting?.reject(
+        reply.isDamaged
+          ? new DamagedCluster(reply.failed)
+          : new FatalError(reply.failed, { context: { sqlState: SYSTEM_ERROR } }),
+      )
   }
 
   #fail(reason: string): void {
-    this.#failure ??= new FatalError(`the embedded database failed: ${reason}`)
+    this.#failure ??= new FatalError(`the embedded database failed: ${reason}`, { context: { sqlState: SYSTEM_ERROR } })
     for (const { reject } of this.#waiting.splice(0)) reject(this.#failure)
   }
 }

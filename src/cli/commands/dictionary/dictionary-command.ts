@@ -4,7 +4,7 @@ import { readDictionary } from '../../../questions/dictionary.ts'
 import { htmlOf } from '../../../questions/dictionary-html.ts'
 import { markdownOf } from '../../../questions/dictionary-markdown.ts'
 import { pageOf } from '../../../questions/dictionary-page.ts'
-import { type Context, withDatabase } from '../../context.ts'
+import { type Context, withDatabase, withRoom } from '../../context.ts'
 import { refuseWith } from '../../options.ts'
 
 export interface DictionaryFlags {
@@ -21,6 +21,8 @@ export async function dictionaryCommand(context: Context, { html, out: path }: D
   if (path === undefined) await context.out.page(text)
   else
     await writeFile(path, text).catch((error: unknown) => {
+      const found = withRoom(error, path)
+      if (found !== error) throw found
       throw new UsageError(`--out ${path}: ${messageOf(error)}`)
     })
 }

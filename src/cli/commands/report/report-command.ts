@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { version } from '../../../app/app.ts'
-import { FatalError, UsageError } from '../../../base/errors.ts'
+import { FatalError, messageOf, UsageError } from '../../../base/errors.ts'
 import type { Database, Sql } from '../../../db/database.ts'
 import { composeReport, type Wanted } from '../../../report/report.ts'
 import { worklistOf } from '../../../resources/index.ts'
-import { type Context, withDatabase, writeResult } from '../../context.ts'
+import { type Context, withDatabase, withRoom, writeResult } from '../../context.ts'
 import { keysKnown, notFound } from '../../named-keys.ts'
 import { instantFlag } from '../../options.ts'
 
@@ -45,11 +45,11 @@ export async function reportCommand(context: Context, flags: ReportFlags): Promi
 export async function writeReport(sql: Sql, wanted: Omit<Wanted, 'version'>, file: string) {
   const { html, ...about } = await composeReport(sql, { ...wanted, version })
   const path = resolve(file)
-  try {
-    await writeFile(path, html)
-  } catch (error) {
-    throw new FatalError(`the report cannot be written to ${path}`, { cause: error })
-  }
+  await writeFile(path, html).catch((error: unknown) => {
+    throw new FatalError(`the report cannot be written to ${path}: ${messageOf(withRoom(error, path))}`, {
+      cause: error,
+    })
+  })
   return { path, ...about, bytes: Buffer.byteLength(html) }
 }
 

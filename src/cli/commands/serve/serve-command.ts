@@ -1,5 +1,5 @@
 import type { Database } from '../../../db/database.ts'
-import { type Context, untilAborted, withDatabase, writeResult } from '../../context.ts'
+import { type Context, untilAborted, withDatabase, withRoom, writeResult } from '../../context.ts'
 import { openWeb, type WebFlags, webOptionsOf, writePages } from './open-web.ts'
 
 export interface ServeFlags extends WebFlags {
@@ -14,9 +14,11 @@ async function exportCommand(context: Context, dir: string, flags: WebFlags): Pr
   const onPage = (records: number, count: number) => progress.seen('export', { records, count }, 'pages')
   const work = async (db: Database) => {
     progress.begin('export')
-    const done = await writePages(context, db, { dir, people: flags.people !== false, onPage }).finally(() =>
-      progress.end(),
-    )
+    const done = await writePages(context, db, { dir, people: flags.people !== false, onPage })
+      .catch((error: unknown) => {
+        throw withRoom(error, dir)
+      })
+      .finally(() => progress.end())
     writeResult(context, done, `${exportText(done)}\n`)
   }
   return await withDatabase(context, 'serve', work, { isInterruptible: true })
