@@ -153,6 +153,33 @@ describe('statements of a page', () => {
     expect(read[0]).toBeLessThan(250)
   })
 
+  test('look up names of guilds for what is shown, and not for every guild that is listed', async () => {
+    const { db } = web.world
+    await db.query(
+      `insert into game.guild_listing (guild_uuid, name, prefix, valid_from, hash)
+       select md5('listed ' || nth)::uuid, 'listed ' || nth, 'L' || nth, $1, '' from generate_series(1, 3000) nth`,
+      [new Date(instantOf('10:00'))],
+    )
+    await db.query('analyze game.guild_listing')
+    const read: string[] = []
+    const transaction: typeof db.transaction = (work, options) =>
+      db.transaction((sql) => {
+        const query: typeof sql.query = async (text, values) => {
+          if (/membership_event|'player' as kind/.test(text)) {
+            const listings = await rowsRead(sql, /^guild_listing$/, text, values)
+            if (listings > 1000) read.push(`${listings}: ${text}`)
+          }
+          return await sql.query(text, values)
+        }
+        return work({ ...sql, query })
+      }, options)
+    const { ask } = await serve({ ...web.world, db: Object.assign(Object.create(db), { transaction }) })
+    for (const path of ['/', `/guilds/${guildId('a')}`, `/feeds/guilds/${guildId('a')}.atom`, '/search?q=guild'])
+      expect([path, (await ask(path)).status]).toEqual([path, 200])
+    expect(read).toEqual([])
+    await db.query(`delete from game.guild_listing where name like 'listed %'`)
+  })
+
   test('are made once for the parts of the first page that name no player', async () => {
     const made = await counting()
     await made('/')

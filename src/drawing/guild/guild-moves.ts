@@ -26,7 +26,7 @@ export async function movesFigure(sql: Sql, guild: string, frame: Frame): Promis
     `select event.at, event.not_before as "notBefore", event.event, event.player_uuid::text as player, event.username, coalesce(event.from_rank, '') as "fromRank",
             coalesce(event.to_rank, '') as "toRank", coalesce(other.name, '') as other
        from analytics.membership_event event
-       left join analytics.guild other on other.guild_uuid = event.other_guild_uuid
+       left join lateral (select name from analytics.guild where guild_uuid = event.other_guild_uuid offset 0) other on true
       where event.guild_uuid = $1 and event.at >= $2 and event.at < $3 order by event.at, event.username collate "C", event.event collate "C"`,
     [guild, frame.from, frame.to],
   )

@@ -39,7 +39,7 @@ async function moveEntries(sql: Sql, guild: string): Promise<Entry[]> {
             other.name as former
        from latest
        left join lateral (select guild.name from analytics.guild where latest.event = 'transferred'
-                             and guild.guild_uuid = latest.other_guild_uuid) other on true
+                             and guild.guild_uuid = latest.other_guild_uuid offset 0) other on true
       order by at desc`,
     [guild],
   )

@@ -145,7 +145,8 @@ export async function guildNamed({ sql, name, finders }: Pick<Visit, 'sql' | 'na
   const holder = await holderNamed(sql, known?.value ?? name)
   const uuid = known?.value ?? holder?.uuid
   const [guild] = await sql.query<Guild & { readonly xp: number | null; readonly observed: Date | null }>(
-    `select ${columns} from analytics.guild where guild_uuid::text = lower($1 collate "C")`,
+    // Text that is no uuid names none.
+    `select ${columns} from analytics.guild where guild_uuid = case when $1 ~* '^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$' then $1::text::uuid end`,
     [uuid ?? ''],
   )
   if (uuid === undefined || !(guild || holder || (await finders.keys.guild?.holders(sql, uuid))?.length))

@@ -294,7 +294,7 @@ async function readMoves(sql: Sql, source: string, values: readonly SqlValue[]):
             coalesce(to_rank, from_rank) as rank, other_guild_uuid::text as other, former.name as "otherName"
        from latest
        left join lateral (select guild.name from analytics.guild where latest.event = 'transferred'
-                             and guild.guild_uuid = latest.other_guild_uuid) former on true
+                             and guild.guild_uuid = latest.other_guild_uuid offset 0) former on true
       order by at desc, event collate "C" desc`,
     values,
   )

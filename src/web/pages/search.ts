@@ -74,11 +74,18 @@ const likeness = (name: string) =>
 const guilds = `
   select 'guild' as kind, guild_uuid::text as key, name, prefix as about,
          least(${likeness('name')}, ${likeness('prefix')}, ${likeness('guild_uuid::text')}) as rank
-    from (select guild_uuid, name, prefix from analytics.guild
+    from (select listed.guild_uuid, coalesce(listed.name, profile.name) as name, coalesce(listed.prefix, profile.prefix) as prefix
+            from game.guild_listing listed
+            left join game.guild profile on profile.guild_uuid = listed.guild_uuid and profile.valid_until = 'infinity'
+           where listed.valid_until = 'infinity'
+           union all
+          select profile.guild_uuid, profile.name, profile.prefix from game.guild profile
+           where profile.valid_until = 'infinity'
+             and not exists (select from game.guild_listing listed where listed.guild_uuid = profile.guild_uuid)
            union all
           -- A guild that is in no list may hold territories.
           (select distinct on (guild_uuid) guild_uuid, guild_name, guild_prefix from analytics.territory_holder holder
-            where not exists (select from analytics.guild listed where listed.guild_uuid = holder.guild_uuid)
+            where not exists (select from analytics.guild listed where listed.guild_uuid = holder.guild_uuid offset 0)
             order by guild_uuid, held_from desc)) guild`
 const items = `
   select 'item' as kind, internal_name as key, coalesce(display_name, internal_name) as name, concat_ws(' ', tier, coalesce(sub_type, type)) as about,
@@ -86,19 +93,23 @@ const items = `
 const territories = `
   select 'territory' as kind, territory as key, territory as name, guild_name as about, ${likeness('territory')} as rank
     from analytics.territory`
-/** The latest name of each: profiles say it, and guilds of their members. */
+/** The latest name of each: profiles say it, and guilds of their members. Of all of them nothing but names is read. */
 const players = `
-  select distinct on (player_uuid) 'player' as kind, player_uuid::text as key, username as name, guild as about, rank
-    from (select player_uuid, username, null as guild, least(${likeness('username')}, ${likeness('player_uuid::text')}) as rank from analytics.player
+  select distinct on (player_uuid) 'player' as kind, player_uuid::text as key, username as name, guild_uuid, rank
+    from (select player_uuid, username, null::uuid as guild_uuid, least(${likeness('username')}, ${likeness('player_uuid::text')}) as rank
+            from game.player where valid_until = 'infinity'
            union all
-          select member.player_uuid, member.username, (select guild.name from analytics.guild where guild.guild_uuid = member.guild_uuid),
-                 least(${likeness('username')}, ${likeness('player_uuid::text')}) from analytics.guild_member member) known
-   where rank is not null and username is not null order by player_uuid, guild nulls last`
+          select player_uuid, username, guild_uuid, least(${likeness('username')}, ${likeness('player_uuid::text')})
+            from game.guild_member where valid_until = 'infinity') known
+   where rank is not null and username is not null order by player_uuid, guild_uuid nulls last`
+const guildOfPlayer = `(select guild.name from analytics.guild where guild.guild_uuid = known.guild_uuid)`
 
 async function find({ sql, people, finders }: Visit, text: string): Promise<Hit[]> {
   const statement = (source: string) =>
-    `select kind, key, name, about, rank from (${source}) known where rank is not null and name is not null
-      order by rank, length(name), name collate "C", key collate "C" limit ${MOST + 1}`
+    `select kind, key, name, ${source === players ? guildOfPlayer : 'about'} as about, rank
+       from (select * from (${source}) known where rank is not null and name is not null
+              order by rank, length(name), name collate "C", key collate "C" limit ${MOST + 1}) known
+      order by rank, length(name), name collate "C", key collate "C"`
   const sources = [guilds, ...(people ? [players] : []), items, territories]
   const found = await Promise.all(sources.map((source) => sql.query<Hit>(statement(source), [text])))
   const hits = found.flat()
