@@ -1,7 +1,10 @@
+import { fillEmpty } from '../../db/bulk/fill-empty.ts'
+import { countOf } from '../../db/count-of.ts'
 import type { Sql } from '../../db/database.ts'
 import { invalidateCoverage } from '../../sync/ledger/gaps.ts'
 import type { LakeCoverage } from '../index-file.ts'
 import { createBlind, createSeen } from './blind.ts'
+import { fitting } from './in-place.ts'
 
 /** Tables of the ledger that are imported, all in one transaction, because they say which time is known. */
 export const LEDGER = 'run observation expectation gap answer_span tier unsent'.split(' ').map((name) => `sync.${name}`)
@@ -20,6 +23,8 @@ interface LedgerOptions {
   readonly freshTables: readonly string[]
   /** Resources whose sessions are imported. */
   readonly withSessions: readonly string[]
+  /** Whether indexes of the ledger are made when its rows are in, where it is empty. */
+  readonly mayPlace: boolean
 }
 
 /**
@@ -29,7 +34,7 @@ interface LedgerOptions {
 export async function mergeLedger(
   sql: Sql,
   resources: readonly string[],
-  { coverage, sourceId, fresh, freshTables, withSessions }: LedgerOptions,
+  { coverage, sourceId, fresh, freshTables, withSessions, mayPlace }: LedgerOptions,
 ): Promise<ReadonlyMap<string, number>> {
   await createBlind(
     sql,
@@ -39,7 +44,7 @@ export async function mergeLedger(
   await addSeenByKey(sql, resources)
   const taken = new Map<string, number>()
   const count = async (table: string, statement: string, parameters: readonly (string | readonly string[])[] = []) =>
-    void taken.set(table, (await sql.query(statement, parameters)).length)
+    void taken.set(table, await countOf(sql, statement, parameters))
   const blindAt = (row: string, at: string) =>
     `exists (select from lake_blind blind where blind.resource = ${row}.resource and ${at} > blind.began and ${at} < blind.ended)`
   const spans = await sql.query<Interval>(
@@ -65,29 +70,8 @@ export async function mergeLedger(
   )
   for (const resource of new Set(spans.map((span) => span.resource)))
     await invalidateCoverage(sql, resource, spans.find((span) => span.resource === resource)?.began ?? null)
-  await count(
-    'sync.run',
-    `insert into sync.run (run_id, resource, status, started_at, finished_at, observed_from, observed_at, complete, requests, pages,
-                           records, inserted, changed, closed, unchanged, events, rejected, quarantined, living, program, source_id)
-     select run_id, resource, status, started_at, finished_at, observed_from, observed_at, complete, requests, pages,
-            records, inserted, changed, closed, unchanged, events, rejected, quarantined, living, left(program, 60), $2
-       from lake_run run
-      where resource = any($1::text[]) and status in ('ok', 'unchanged', 'partial', 'stale', 'rejected', 'interrupted', 'failed')
-        and finished_at >= started_at
-        and ${blindAt('run', 'coalesce(run.observed_at, run.started_at)')}
-     on conflict do nothing returning 1`,
-    [[...resources], sourceId],
-  )
-  await count(
-    'sync.observation',
-    `insert into sync.observation (resource, key, received_at, observed_at, status, run_id)
-     select distinct resource, key, received_at, observed_at, status, run_id from lake_observation one
-      where resource = any($1::text[]) and key is not null and ${blindAt('one', 'one.received_at')}
-        and not exists (select from sync.observation own where own.resource = one.resource and own.key = one.key
-                           and own.observed_at is not distinct from one.observed_at and own.received_at = one.received_at)
-     returning 1`,
-    [[...resources]],
-  )
+  for (const [table, rows] of await mergeResponses(sql, { resources, sourceId, blindAt, mayPlace }))
+    taken.set(table, rows)
   await count(
     'sync.expectation',
     `insert into sync.expectation (resource, valid_from, every_seconds, told_by)
@@ -130,6 +114,54 @@ export async function mergeLedger(
   await mergeGaps(sql, spans, blind)
   await forgetInterrupted(sql, resources, blindAt)
   return taken
+}
+
+/** The responses of the lake where this database was blind: how many of each table. */
+async function mergeResponses(
+  sql: Sql,
+  {
+    resources,
+    sourceId,
+    blindAt,
+    mayPlace,
+  }: Pick<LedgerOptions, 'sourceId' | 'mayPlace'> & {
+    readonly resources: readonly string[]
+    readonly blindAt: (row: string, at: string) => string
+  },
+): Promise<readonly (readonly [table: string, rows: number])[]> {
+  const fill = (table: string, work: () => Promise<number>) =>
+    mayPlace ? fitting(() => fillEmpty(sql, [table], work)) : work()
+  const runs = await fill('sync.run', () =>
+    countOf(
+      sql,
+      `insert into sync.run (run_id, resource, status, started_at, finished_at, observed_from, observed_at, complete, requests, pages,
+                           records, inserted, changed, closed, unchanged, events, rejected, quarantined, living, program, source_id)
+     select run_id, resource, status, started_at, finished_at, observed_from, observed_at, complete, requests, pages,
+            records, inserted, changed, closed, unchanged, events, rejected, quarantined, living, left(program, 60), $2
+       from lake_run run
+      where resource = any($1::text[]) and status in ('ok', 'unchanged', 'partial', 'stale', 'rejected', 'interrupted', 'failed')
+        and finished_at >= started_at
+        and ${blindAt('run', 'coalesce(run.observed_at, run.started_at)')}
+     on conflict do nothing returning 1`,
+      [[...resources], sourceId],
+    ),
+  )
+  const observations = await fill('sync.observation', () =>
+    countOf(
+      sql,
+      `insert into sync.observation (resource, key, received_at, observed_at, status, run_id)
+     select distinct resource, key, received_at, observed_at, status, run_id from lake_observation one
+      where resource = any($1::text[]) and key is not null and ${blindAt('one', 'one.received_at')}
+        and not exists (select from sync.observation own where own.resource = one.resource and own.key = one.key
+                           and own.observed_at is not distinct from one.observed_at and own.received_at = one.received_at)
+     returning 1`,
+      [[...resources]],
+    ),
+  )
+  return [
+    ['sync.run', runs],
+    ['sync.observation', observations],
+  ]
 }
 
 /** What responses to this database claimed is claimed anew where the lake observed since then: what was gone then has ended in its versions. */

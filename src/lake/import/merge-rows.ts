@@ -1,3 +1,4 @@
+import { countOf } from '../../db/count-of.ts'
 import type { Sql } from '../../db/database.ts'
 import type { RowsTable } from '../../sync/declare/written-tables.ts'
 import { averageTablesAgain } from '../../sync/respond/averages.ts'
@@ -57,7 +58,8 @@ export async function mergeRows(sql: Sql, of: RowsTable, part: StagedPart): Prom
   const gone = await createGone(sql, of, part, cameFrom(of))
   const ends = series ? await holdAtEnds(sql, of, { names, blind, within }, staged) : 0
   await removeGone(sql, table)
-  const merged = await sql.query(
+  const merged = await countOf(
+    sql,
     `insert into ${table} (${names.join(', ')})
      select ${names.map((name) => `lake.${name}`).join(', ')} from ${staged} lake
       where lake.${time} >= coalesce($2::timestamptz, '-infinity')
@@ -65,13 +67,13 @@ export async function mergeRows(sql: Sql, of: RowsTable, part: StagedPart): Prom
      on conflict do nothing returning 1`,
     [resource, since],
   )
-  if (!series) return merged.length
+  if (!series) return merged
   const held = ends + (await holdAtBegins(sql, of, part, names))
   const [oldest] = await sql.query<{ at: Date | null }>(
     `select least((select min(${time}) from ${staged}), (select min(${time}) from lake_gone)) as at`,
   )
-  if (oldest?.at && merged.length + held + gone > 0) await averageTablesAgain(sql, [table], oldest.at)
-  return merged.length
+  if (oldest?.at && merged + held + gone > 0) await averageTablesAgain(sql, [table], oldest.at)
+  return merged
 }
 
 /**
@@ -116,12 +118,13 @@ async function createGone(sql: Sql, { table }: RowsTable, part: StagedPart, came
             (select count(*)::int from ${staged} own where ${whole} and ${came}) as now`,
   )
   refuseLoss(count?.had ?? 0, count?.now ?? 0, table)
-  const gone = await sql.query(
+  const gone = await countOf(
+    sql,
     `insert into lake_gone select own.*, own.tableoid, own.ctid from ${table} own
       where ${whole} and ${came} and ${free} and not exists (select from ${staged} lake where ${same.join(' and ')})
      returning 1`,
   )
-  return gone.length
+  return gone
 }
 
 async function removeGone(sql: Sql, table: string): Promise<void> {
@@ -157,7 +160,8 @@ function holding({ table, time, series = [] }: RowsTable, names: readonly string
 async function holdAtEnds(sql: Sql, of: RowsTable, { names, blind, within }: Parts, staged: string): Promise<number> {
   const { insert, key, latest } = holding(of, names)
   const all = names.join(', ')
-  const ends = await sql.query(
+  const ends = await countOf(
+    sql,
     `${insert('ends.ended')}
        from (select distinct on (${key}, blind.ended) lake.*, blind.ended
                from (select ${all} from ${staged} union all select ${all} from lake_gone) lake
@@ -166,7 +170,7 @@ async function holdAtEnds(sql: Sql, of: RowsTable, { names, blind, within }: Par
      on conflict do nothing returning 1`,
     [of.resource],
   )
-  return ends.length
+  return ends
 }
 
 /** What holds where the lake's database began to observe in an interval of blindness. Returns the new rows. */
@@ -183,7 +187,8 @@ async function holdAtBegins(
                             and blind.began > '-infinity' and seen.began > blind.began and seen.began < blind.ended`
   if ((await sql.query(`select from ${again} limit 1`, [resource])).length === 0) return 0
   await sql.query(`create index on pg_temp.${staged} (${[...series, time].join(', ')})`)
-  const begins = await sql.query(
+  const begins = await countOf(
+    sql,
     `${insert('seen.began')}
        from ${again}
       cross join (select distinct ${key === '1' ? '1 as one' : key} from ${staged} lake) lake
@@ -192,7 +197,7 @@ async function holdAtBegins(
      on conflict do nothing returning 1`,
     [resource, since],
   )
-  return begins.length
+  return begins
 }
 
 /**
@@ -217,11 +222,12 @@ export async function mergeSessions(sql: Sql, of: RowsTable, part: StagedPart, s
   await sql.query(`update ${table} own set ${values.join(', ')} from ${staged} lake where ${key.join(' and ')}`)
   await createGone(sql, of, part, 'true')
   await removeGone(sql, table)
-  const inserted = await sql.query(
+  const inserted = await countOf(
+    sql,
     `insert into ${table} (${all.join(', ')}) select ${all.join(', ')} from ${staged} order by ${of.time}
      on conflict do nothing returning 1`,
   )
-  return inserted.length
+  return inserted
 }
 
 /** The resources with sessions whose responses all come from one lake. */

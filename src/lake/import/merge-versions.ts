@@ -1,4 +1,5 @@
 import { FatalError } from '../../base/errors.ts'
+import { countOf } from '../../db/count-of.ts'
 import type { Sql } from '../../db/database.ts'
 import type { ResourceBase } from '../../sync/declare/resource.ts'
 import type { VersionsTable } from '../../sync/declare/written-tables.ts'
@@ -190,7 +191,8 @@ async function recordConflicts(
           and not exists (select from ${stagedName(table)} lake where ${keyText('lake')} = said.key and lake.valid_from = said.valid_from)`,
       [sourceId, table],
     )
-  const rows = await sql.query(
+  return await countOf(
+    sql,
     `insert into sync.source_conflict (source_id, table_name, key, valid_from, valid_until, observations)
      select $2, $3, ${keyText('lake')}, lake.valid_from, max(lake.valid_until), max(looks.observations)
        from ${stagedName(table)} lake cross join lateral (${looks}) looks(observations)
@@ -201,5 +203,4 @@ async function recordConflicts(
      on conflict do nothing returning 1`,
     [resource, sourceId, table],
   )
-  return rows.length
 }

@@ -1,4 +1,5 @@
 import { quoted } from '../../db/bulk/copy-columns.ts'
+import { countOf } from '../../db/count-of.ts'
 import type { Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { inProfiles } from '../../resources/personal.ts'
@@ -43,8 +44,7 @@ export const isRestricted = (player: string): string =>
  */
 export async function removeRestricted(sql: Sql, staged: string, column: 'player_uuid' | 'key'): Promise<number> {
   await lockForTransaction(sql, privacyLock, 'shared')
-  const rows = await sql.query(`delete from ${staged} staged where ${isRestricted(`staged.${column}`)} returning 1`)
-  return rows.length
+  return await countOf(sql, `delete from ${staged} staged where ${isRestricted(`staged.${column}`)} returning 1`)
 }
 
 const namingOf = (name: string) => [...engineNaming, ...inProfiles.naming].find(({ table }) => table === name)

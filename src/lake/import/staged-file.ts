@@ -97,7 +97,7 @@ export async function stageFile(
   const pairs = ordered.map(([first, then]) => `coalesce(${then} >= ${first}, true)`)
   const condition = [...fit, ...order, ...pairs].map((one) => `coalesce(${one}, false)`).join(' and ') || 'true'
   const needed = table.hidden.filter((name) => copied.includes(name) && rules.required.includes(name))
-  const nameless = needed.map((name) => `${quoted(name)} is null`).join(' or ') || 'false'
+  const nameless = needed.map((name) => `${quoted(name)} is null`).join(' or ')
   const values = copied.map((name) => `${textOf(name, table.types[name] ?? '')} as ${quoted(name)}`)
   const typed = copied.map((name) => [name, table.types[name] ?? ''] as const)
   const { bytes, ranges } = await measureFile(duck, path, typed).catch(refuse)
@@ -133,11 +133,12 @@ export async function stageFile(
   } finally {
     await next.catch(() => undefined)
   }
-  const [all] = await duck
-    .rows(`select count(*)::integer as rows, count(*) filter (${nameless})::integer as nameless from ${from}`)
-    .catch(refuse)
-  const without = Number(all?.nameless ?? 0)
-  return { rows, refused: Number(all?.rows ?? 0) - without - rows, nameless: without }
+  const [unnamed] =
+    needed.length === 0
+      ? []
+      : await duck.rows(`select count(*)::integer as nameless from ${from} where ${nameless}`).catch(refuse)
+  const without = Number(unnamed?.nameless ?? 0)
+  return { rows, refused: file.rows - without - rows, nameless: without }
 }
 
 function refuse(error: unknown): never {

@@ -5,13 +5,14 @@ import type { Sql } from '../../db/database.ts'
 import { sqlState } from '../../db/sql-errors.ts'
 import { resources } from '../../resources/index.ts'
 import { isWorklist, type Resource, type Worklist } from '../../sync/declare/resource.ts'
-import type { WrittenTable } from '../../sync/declare/written-tables.ts'
+import type { VersionsTable, WrittenTable } from '../../sync/declare/written-tables.ts'
 import { forgetOrphanClaims } from '../../sync/evidence/orphan-claims.ts'
 import { stagedName } from '../../sync/refold/refold.ts'
 import { compareNextWithTables } from '../../sync/respond/missing-keys.ts'
 import { withoutSyncsOf } from '../../sync/run/without-syncs.ts'
 import type { LakeFile } from '../index-file.ts'
 import { createBlind, createSeen } from './blind.ts'
+import { DoesNotFit, fitting, isOfConstraint, meetsNothing, placeRows, placeVersions } from './in-place.ts'
 import { LEDGER, mergeLedger } from './merge-ledger.ts'
 import { mergeRows, mergeSessions, wholeOf, whoseSessionsCount } from './merge-rows.ts'
 import { mergeVersions } from './merge-versions.ts'
@@ -60,7 +61,7 @@ export async function takeStep(work: Import, step: Step): Promise<Taken> {
     const names = step.of === 'ledger' ? allResources : [step.of.resource]
     try {
       const tables = await withoutSyncsOf(work.db, names, options, () =>
-        work.db.transaction((sql) => takeFetched(work, step, { sql, fetched, refused })),
+        takeInTransaction(work, step, fetched, refused),
       )
       return { tables, refused }
     } catch (error) {
@@ -81,31 +82,41 @@ function reasonOf(error: unknown): string {
   throw error
 }
 
+async function takeInTransaction(
+  work: Import,
+  step: Step,
+  fetched: readonly Fetched[],
+  refused: Refused[],
+): Promise<TakenRows[]> {
+  const take = (mayPlace: boolean) =>
+    work.db.transaction((sql) => takeFetched(work, step, { sql, fetched, refused, mayPlace }))
+  const before = { bytes: work.room.bytes, refused: refused.length }
+  try {
+    return await take(true)
+  } catch (error) {
+    if (!(error instanceof DoesNotFit)) throw error
+    work.room.bytes = before.bytes
+    refused.length = before.refused
+    return await take(false)
+  }
+}
+
 interface Taking {
   readonly sql: Sql
+  /** Whether rows that meet nothing are copied into their tables. */
+  readonly mayPlace: boolean
   readonly fetched: readonly Fetched[]
   readonly refused: Refused[]
 }
 
-async function takeFetched(work: Import, { of, files }: Step, taking: Taking): Promise<TakenRows[]> {
+type Merged = Map<string, { taken: number; conflicts: number }>
+
+async function takeFetched(work: Import, step: Step, taking: Taking): Promise<TakenRows[]> {
+  const { of } = step
   const { sql, fetched } = taking
   const names = of === 'ledger' ? LEDGER : [of.table, ...('parts' in of ? of.parts : [])]
   const staged = new Map<string, Staged>()
-  for (const name of names) {
-    await sql.query(`create temp table ${stagedName(name)} on commit drop as select * from ${name} limit 0`)
-    const files = fetched.filter(({ file }) => file.table === name)
-    staged.set(name, await stage(work, taking, name, files))
-  }
-  // What was not read is no statement of what there is.
-  const isRefused = [...taking.refused, ...work.plan.refused].some(({ what }) =>
-    names.includes(what.replace(/\/.*/, '')),
-  )
-  const follows = !isRefused && ![...staged.values()].some(({ lacks }) => lacks)
-  const taken = await merge(
-    work,
-    { of, files },
-    { sql, follows, restricted: staged.get(names[0] ?? '')?.restricted ?? 0 },
-  )
+  const taken = (await place(work, step, taking, staged)) ?? (await stageAndMerge(work, step, taking, staged))
   // The next call tries a refused file again, and reads the ledger again while a resource is left out.
   const whole = fetched.filter(({ file }) => !taking.refused.some(({ what }) => what === file.path))
   for (const { file } of of === 'ledger' && work.broken.size > 0 ? [] : whole) {
@@ -131,23 +142,92 @@ async function takeFetched(work: Import, { of, files }: Step, taking: Taking): P
   })
 }
 
-async function stage(
+/** Copies rows that meet nothing into their tables. Undefined where they could meet something. @throws DoesNotFit */
+async function place(
+  work: Import,
+  { of, files }: Step,
+  taking: Taking,
+  staged: Map<string, Staged>,
+): Promise<Merged | undefined> {
+  const { sql, mayPlace, fetched } = taking
+  if (!mayPlace || of === 'ledger') return undefined
+  const names = [of.table, ...('parts' in of ? of.parts : [])]
+  const month = of.kind === 'rows' ? (files[0]?.month ?? null) : null
+  if (!(await meetsNothing(sql, of, { tables: names.map((name) => work.plan.tables.get(name)), month })))
+    return undefined
+  const copy = async () => {
+    for (const name of names) {
+      const files = fetched.filter(({ file }) => file.table === name)
+      staged.set(name, await copyFiles(work, taking, { name, into: name, files }))
+    }
+  }
+  await fitting(() =>
+    of.kind === 'rows'
+      ? placeRows(sql, of.table, month, copy)
+      : placeVersions(sql, resourceNamed(of.resource), of, { sourceId: work.index.source, copy }),
+  )
+  if (of.kind === 'versions') await concludeVersions(work, sql, of)
+  return new Map([[of.table, { taken: staged.get(of.table)?.rows ?? 0, conflicts: 0 }]])
+}
+
+async function stageAndMerge(
+  work: Import,
+  { of, files }: Step,
+  taking: Taking,
+  staged: Map<string, Staged>,
+): Promise<Merged> {
+  const { sql, fetched, mayPlace } = taking
+  const names = of === 'ledger' ? LEDGER : [of.table, ...('parts' in of ? of.parts : [])]
+  for (const name of names) {
+    await sql.query(`create temp table ${stagedName(name)} on commit drop as select * from ${name} limit 0`)
+    const files = fetched.filter(({ file }) => file.table === name)
+    staged.set(name, await stage(work, taking, name, files))
+  }
+  // What was not read is no statement of what there is.
+  const isRefused = [...taking.refused, ...work.plan.refused].some(({ what }) =>
+    names.includes(what.replace(/\/.*/, '')),
+  )
+  const follows = !isRefused && ![...staged.values()].some(({ lacks }) => lacks)
+  return await merge(
+    work,
+    { of, files },
+    { sql, follows, mayPlace, restricted: staged.get(names[0] ?? '')?.restricted ?? 0 },
+  )
+}
+
+async function stage(work: Import, taking: Taking, name: string, files: readonly Fetched[]): Promise<Staged> {
+  const { sql } = taking
+  const into = `pg_temp.${stagedName(name)}`
+  const total = await copyFiles(work, taking, { name, into, files })
+  await rebuildDocuments(sql, name, into)
+  if ('player_uuid' in (work.plan.tables.get(name)?.types ?? {}))
+    total.restricted += await removeRestricted(sql, into, 'player_uuid')
+  else if (name === 'sync.observation') total.restricted += await removeRestricted(sql, into, 'key')
+  return total
+}
+
+interface Copying {
+  /** The table of the lake. */
+  readonly name: string
+  readonly into: string
+  readonly files: readonly Fetched[]
+}
+
+async function copyFiles(
   { duck, plan, index, room, options }: Import,
   { sql, refused }: Taking,
-  name: string,
-  files: readonly Fetched[],
+  { name, into, files }: Copying,
 ): Promise<Staged> {
   const table = plan.tables.get(name)
   const total: Staged = { rows: 0, refused: 0, restricted: 0, lacks: false }
   if (!table) return total
   const until = new Date(Math.min(Date.parse(index.at), options.clock.now()))
   const rules = await rulesOf(sql, name, until)
-  const staged = `pg_temp.${stagedName(name)}`
   for (const { file, path } of files) {
     await sql.query('savepoint lake_file')
     try {
       const found = await stageFile(sql, duck, table, {
-        ...{ file, path, room, staged, rules, leftOut: namedIn(table), signal: options.signal },
+        ...{ file, path, room, staged: into, rules, leftOut: namedIn(table), signal: options.signal },
       })
       total.rows += found.rows + found.nameless
       total.refused += found.refused
@@ -155,13 +235,11 @@ async function stage(
       total.lacks ||= found.refused + found.nameless > 0
     } catch (error) {
       options.signal?.throwIfAborted()
+      if (isOfConstraint(error)) throw error
       refused.push({ what: file.path, reason: reasonOf(error) })
       await sql.query('rollback to savepoint lake_file')
     }
   }
-  await rebuildDocuments(sql, name, staged)
-  if ('player_uuid' in table.types) total.restricted += await removeRestricted(sql, staged, 'player_uuid')
-  else if (name === 'sync.observation') total.restricted += await removeRestricted(sql, staged, 'key')
   return total
 }
 
@@ -171,13 +249,10 @@ interface Merging {
   readonly follows: boolean
   /** How many rows about players were left out. */
   readonly restricted: number
+  readonly mayPlace: boolean
 }
 
-async function merge(
-  work: Import,
-  { of, files }: Step,
-  merging: Merging,
-): Promise<Map<string, { taken: number; conflicts: number }>> {
+async function merge(work: Import, { of, files }: Step, merging: Merging): Promise<Merged> {
   const { index, compacted, broken } = work
   const { sql, follows } = merging
   const sourceId = index.source
@@ -191,6 +266,7 @@ async function merge(
       fresh: fresh.filter((one) => whole.includes(one)),
       freshTables,
       withSessions: await whoseSessionsCount(sql, sourceId),
+      mayPlace: merging.mayPlace,
     })
     for (const resource of whole) await compareNext(sql, resource)
     return new Map([...taken].map(([table, count]) => [table, { taken: count, conflicts: 0 }]))
@@ -204,10 +280,7 @@ async function merge(
   if (of.kind === 'versions') {
     const resource = resourceNamed(of.resource)
     const merged = await mergeVersions(sql, resource, of, { sourceId, follows })
-    // Until then claims say of which keys what the lake says goes on.
-    const isLast = work.plan.steps.findLast((step) => isVersionsOf(step, of.resource))?.of === of
-    if (isLast) await forgetOrphanClaims(sql, resource)
-    await compareNext(sql, of.resource)
+    await concludeVersions(work, sql, of)
     return new Map([[of.table, merged]])
   }
   if (of.isAverage && !fresh.includes(of.resource)) return new Map()
@@ -215,6 +288,13 @@ async function merge(
   const part = { staged, since, whole }
   const taken = of.isSession ? await mergeSessions(sql, of, part, sourceId) : await mergeRows(sql, of, part)
   return new Map([[of.table, { taken, conflicts: 0 }]])
+}
+
+async function concludeVersions({ plan }: Import, sql: Sql, of: VersionsTable): Promise<void> {
+  // Until then claims say of which keys what the lake says goes on.
+  const isLast = plan.steps.findLast((step) => isVersionsOf(step, of.resource))?.of === of
+  if (isLast) await forgetOrphanClaims(sql, resourceNamed(of.resource))
+  await compareNext(sql, of.resource)
 }
 
 /** SQL: the keys that a step is about, those that the lake does not have any more included. */

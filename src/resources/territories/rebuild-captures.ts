@@ -12,10 +12,19 @@ export async function rebuildCaptures(sql: Sql): Promise<RebuiltRows> {
      select territory, min(valid_from) as since from refold_touched group by territory`,
   )
   await sql.query('analyze capture_since')
-  await sql.query(
-    `create temp table capture_following on commit drop as
-     ${capturesOf('capture_since join game.territory_hold hold on hold.territory = capture_since.territory and hold.valid_from >= since')}`,
+  const following = capturesOf(
+    'capture_since join game.territory_hold hold on hold.territory = capture_since.territory and hold.valid_from >= since',
   )
+  const [first] = await sql.query('select from game.territory_capture limit 1')
+  if (!first) {
+    const [written] = await sql.query<{ rows: number }>(
+      `with written as (insert into game.territory_capture (${captureColumns}) ${following} returning 1)
+       select count(*)::int as rows from written`,
+    )
+    await sql.query('drop table capture_since')
+    return { table: 'game.territory_capture', removed: 0, changed: written?.rows ?? 0 }
+  }
+  await sql.query(`create temp table capture_following on commit drop as ${following}`)
   await sql.query(`create index on capture_following (${key})`)
   await sql.query('analyze capture_following')
   const removed = await sql.query(

@@ -1,3 +1,4 @@
+import { countOf } from '../../db/count-of.ts'
 import type { Sql } from '../../db/database.ts'
 import type { VersionsTable } from '../declare/written-tables.ts'
 
@@ -146,12 +147,13 @@ export async function replaceVersions(
           where ${which} on conflict do nothing`,
       )
   }
-  const taken = await sql.query(
+  const taken = await countOf(
+    sql,
     `insert into sync.source_version (source_id, table_name, key, valid_from)
      select $1, $2, ${keyText('final')}, final.valid_from from refold_version final where final.first_whose = 2
      on conflict do nothing returning 1`,
     [sourceId, table],
   )
   await sql.query(`drop table refold_same, refold_old${parts.map((part) => `, ${stagedName(part)}_old`).join('')}`)
-  return taken.length
+  return taken
 }

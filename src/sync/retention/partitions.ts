@@ -95,6 +95,15 @@ export async function repairPartitions(db: Database, retained: RetainedTable, no
   return { created, moved }
 }
 
+/** Gives rows that are about to come, of a month without a partition, one before they come: they need not move later. */
+export async function awaitMonth(sql: Sql, retained: RetainedTable, month: Date): Promise<void> {
+  const names = namesOf(retained)
+  const parts = await partsOf(sql, names.table)
+  const rest = parts.find(({ to }) => to === null)
+  if (!rest || parts.some(({ from, to }) => to && (!from || from < monthOf(month, 1)) && to > month)) return
+  await createMonth(sql, { names, rest: rest.name, name: monthName(names, month), month })
+}
+
 async function monthsIn(sql: Sql, name: string): Promise<Date[]> {
   const rows = await sql.query<{ month: Date }>(
     `select distinct date_trunc('month', observed_at, 'UTC') as month from ${name} order by 1`,
