@@ -93,7 +93,9 @@ describe('a lake', () => {
     const tables = ['game.world_sample', 'game.territory_hold', 'sync.run']
     for (const file of (await readIndex(twice))?.files.filter(({ table }) => tables.includes(table)) ?? []) {
       const path = join(twice, file.path)
-      await duck.run(`copy (select one.* from read_parquet('${path}', hive_partitioning = false) one, range(2)) to '${path}.new' (format parquet)`)
+      await duck.run(
+        `copy (select one.* from read_parquet('${path}', hive_partitioning = false) one, range(2)) to '${path}.new' (format parquet)`,
+      )
       await rename(`${path}.new`, path)
       const made = { rows: 2 * file.rows, sha256: await sha256Of(path), bytes: (await stat(path)).size }
       await changeIndex(twice, ({ files }) => Object.assign(files.find((one) => one.path === file.path) ?? {}, made))
