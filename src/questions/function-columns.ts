@@ -154,5 +154,38 @@ export function meaningOf(question: string, column: string): string | null {
   return meanings[`${question}.${column}`] ?? meanings[column] ?? null
 }
 
+const qualities = ['exact', 'at_least', 'clamped', 'reset', 'unknown']
+const counterKinds = ['guild', 'member', 'player', 'character', 'profession', 'leaderboard']
+
+/** All values of columns and arguments that the questions make themselves. What the API sends is not among them: it may send more. */
+const closedSets: Readonly<Record<string, readonly string[]>> = {
+  'member_activity.status': ['active', 'inactive', 'unknown'],
+  'membership_event.event': ['joined', 'left', 'promoted', 'demoted', 'transferred'],
+  'world_lifecycle.event': ['up', 'down'],
+  'patch.kind': ['game', 'format'],
+  'freshness.last_status': ['ok', 'unchanged', 'partial', 'stale', 'rejected', 'interrupted', 'failed'],
+  'leaderboard_at.kind': ['guild', 'player'],
+  'top_gained.found_by': ['all', 'instants'],
+  'best.period': ['day', 'week', 'month'],
+  'territory_record.quality': ['exact', 'at_least'],
+  'item_drop_place.kind': ['place', 'creature'],
+  'player_evidence.told_by': ['player', 'guild'],
+  'counter.kind': counterKinds,
+  ...Object.fromEntries(
+    ['gained', 'top_gained', 'timeline', 'best', 'first_to'].map((one) => [`${one}.kind`, counterKinds]),
+  ),
+  ...Object.fromEntries(
+    ['member_contribution', 'member_counter', 'gained', 'top_gained', 'timeline', 'best'].map((one) => [
+      `${one}.quality`,
+      qualities,
+    ]),
+  ),
+}
+
+/** The values that a column or an argument of a question may have; undefined where they are not known. */
+export function valuesOf(question: string, name: string): readonly string[] | undefined {
+  return closedSets[`${question}.${name}`]
+}
+
 /** The names that have a meaning here. */
 export const describedColumns = (): string[] => Object.keys(meanings)

@@ -1,7 +1,7 @@
 import { UsageError } from '../base/errors.ts'
 import type { Sql } from '../db/database.ts'
 import { byTopic } from './catalogue.ts'
-import { meaningOf } from './function-columns.ts'
+import { meaningOf, valuesOf } from './function-columns.ts'
 
 /** One parameter of a question that is a function. */
 export interface Parameter {
@@ -9,6 +9,8 @@ export interface Parameter {
   /** SQL type, such as `timestamp with time zone`. */
   readonly type: string
   readonly optional: boolean
+  /** All that it may be, where that is known. */
+  readonly values?: readonly string[] | undefined
 }
 
 export interface Column {
@@ -16,6 +18,8 @@ export interface Column {
   readonly type: string
   /** What it means, with its unit; of a view as the database says it. */
   readonly comment: string | null
+  /** All that it may be beside NULL, where that is known. */
+  readonly values?: readonly string[] | undefined
 }
 
 /** A view or function of schema `analytics`, as the database itself describes it. */
@@ -55,9 +59,15 @@ export async function readQuestions(sql: Sql): Promise<Question[]> {
 
 /** Postgres keeps comments on the columns of views, not on those of functions. */
 function withMeanings(question: Question): Question {
-  if (question.kind === 'view') return question
-  const columns = question.columns.map((one) => ({ ...one, comment: meaningOf(question.name, one.name) }))
-  return { ...question, columns }
+  const ofFunction = question.kind === 'function'
+  const withValues = <T extends Column | Parameter>(one: T): T => {
+    const values = valuesOf(question.name, one.name)
+    return values ? { ...one, values } : one
+  }
+  const columns = question.columns.map((one) =>
+    withValues(ofFunction ? { ...one, comment: meaningOf(question.name, one.name) } : one),
+  )
+  return { ...question, columns, parameters: question.parameters.map(withValues) }
 }
 
 /** An argument of a function. */
@@ -126,7 +136,8 @@ const examples: Readonly<Record<string, string>> = {
   interval: 'a length of time: 1 hour, 1 day',
 }
 
-function wanted({ name, type }: Parameter): string {
+function wanted({ name, type, values }: Parameter): string {
+  if (values) return values.join(', ')
   if (type === 'uuid') return name === 'guild' ? 'uuid, prefix or exact name' : 'uuid or name'
   return examples[type] ?? type
 }

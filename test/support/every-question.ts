@@ -36,6 +36,12 @@ export async function everyAnswer(db: Database, given: Given): Promise<Record<st
       [...values, ownColumns[question.name] ?? []],
     )
     answers[question.name] = rows.map(String).sort()
+    for (const { name, values: closed } of question.columns) {
+      if (!closed) continue
+      const others = `select distinct ${name} from (${text}) answer where ${name} <> all($${values.length + 1}::text[])`
+      const found = await db.values(others, [...values, closed])
+      if (found.length > 0) throw new Error(`${question.name}.${name} is ${found.join(', ')}, which is not declared`)
+    }
   }
   return answers
 }

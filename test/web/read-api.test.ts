@@ -274,6 +274,33 @@ describe.each(kindsOfPart)('the read API on the %s database', (kind) => {
     }
   })
 
+  test('is described with all values of columns and arguments that a question makes itself, and answers no other', async () => {
+    const { ask, json } = await served()
+    const { paths } = await json('/openapi.json')
+    const gained = paths['/api/v1/gained'].get
+    expect(gained.parameters[0].schema.enum).toContain('profession')
+    const closed = (await readQuestions(lived.world.db)).flatMap(({ name, parameters, columns }) => {
+      const needed = parameters.filter((one) => !one.optional && !/^(from|to)_time$/.test(one.name))
+      if (!(`/api/v1/${name}` in paths) || !needed.every((one) => one.name in some)) return []
+      const given = needed.map((one): [string, string] => [one.name, String(some[one.name])])
+      return columns.flatMap((one) => (one.values ? [{ name, column: one.name, values: one.values, given }] : []))
+    })
+    const seen = new Map<string, Set<string | null>>()
+    for (const { name, column, values, given } of closed) {
+      const { text } = await ask(`/api/v1/${name}?${new URLSearchParams([...given, ['limit', '1000']])}`)
+      const found = new Set<string | null>(
+        JSON.parse(text).rows.map((row: Record<string, string | null>) => row[column]),
+      )
+      expect([name, column, [...found].filter((one) => one !== null && !values.includes(one))]).toEqual([
+        name,
+        column,
+        [],
+      ])
+      seen.set(`${name}.${column}`, found)
+    }
+    expect([...seen.values()].filter((found) => found.size > 0).length).toBeGreaterThan(6)
+  })
+
   test('is described with what several questions have said once', async () => {
     const { ask, json } = await served()
     const { paths, components } = await json('/openapi.json')

@@ -33,11 +33,11 @@ interface Described {
   readonly components: { readonly schemas: Record<string, Value> }
 }
 
-type Value = { readonly type?: readonly string[]; readonly $ref?: string }
+type Value = { readonly type?: readonly string[]; readonly enum?: readonly (string | null)[]; readonly $ref?: string }
 
 /** The type of a value in TypeScript. Counts stay below 2^53, and lists are lists of texts. */
-const typeOf = ({ type }: { readonly type?: readonly string[] }) =>
-  (type ?? ['unknown'])
+const typeOf = ({ type, enum: values }: Value) =>
+  (values?.map((one) => (one === null ? 'null' : `'${one}'`)) ?? type ?? ['unknown'])
     .filter((one, _, all) => one !== 'string' || !all.includes('number'))
     .map((one) => (one === 'array' ? 'readonly string[]' : one))
     .join(' | ')

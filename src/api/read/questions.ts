@@ -108,7 +108,7 @@ interface Arguments {
   readonly resource: string
   readonly type: string
   readonly entity: string
-  readonly kind: string
+  readonly kind: 'guild' | 'member' | 'player' | 'character' | 'profession' | 'leaderboard'
   readonly entity_name: string
   readonly n: number
   readonly value: number
@@ -341,7 +341,7 @@ interface MemberActivityColumns {
   /** Days from last_seen to the instant. */
   readonly days_inactive: number
   /** active (seen in the last seven days), inactive or unknown. */
-  readonly status: string
+  readonly status: 'active' | 'inactive' | 'unknown'
   /** Why the status is unknown; NULL when it is known. */
   readonly reason: string
 }
@@ -362,7 +362,7 @@ interface MemberContributionColumns {
   /** Place among the members, 1 for the most; NULL when unknown. */
   readonly position: number
   /** exact, at_least, clamped, reset or unknown: see above. */
-  readonly quality: string
+  readonly quality: 'exact' | 'at_least' | 'clamped' | 'reset' | 'unknown'
   /** The most that it can be, where that can be known. */
   readonly at_most: number
 }
@@ -375,7 +375,7 @@ interface MembershipEventColumns {
   /** observed_at of the first response that showed it. */
   readonly observed_at: Instant
   /** joined, left, promoted, demoted or transferred. */
-  readonly event: string
+  readonly event: 'joined' | 'left' | 'promoted' | 'demoted' | 'transferred'
   /** The guild; of a transfer, the new one. */
   readonly guild_uuid: string
   /** Its name then. */
@@ -447,7 +447,7 @@ interface WorldLifecycleColumns {
   /** Name of the world. */
   readonly world: string
   /** up or down. */
-  readonly event: string
+  readonly event: 'up' | 'down'
   /** When it was first seen so: a world is down from the first of the responses in a row that lacked it. */
   readonly at: Instant
   /** The same: observed_at of the first response that showed it. */
@@ -548,7 +548,7 @@ interface MemberCounterColumns {
   /** By how much the counter rose, in its own unit; NULL when unknown. */
   readonly delta: number
   /** exact, at_least, clamped, reset or unknown: see above. */
-  readonly quality: string
+  readonly quality: 'exact' | 'at_least' | 'clamped' | 'reset' | 'unknown'
   /** The most that it can be, where that can be known. */
   readonly at_most: number
 }
@@ -642,7 +642,7 @@ interface PatchColumns {
   /** Title of the article that was published nearest to it, at most seven days away. NULL: there is none. */
   readonly nearest_article: string
   /** game, or format where only the form of the responses changed, or what is technical. */
-  readonly kind: string
+  readonly kind: 'game' | 'format'
   /** Changed paths that say nothing of the game: of form, icons, coordinates, places in a tree or list, glyphs, order. */
   readonly technical_changes: number
   /** When its last change was seen. */
@@ -703,7 +703,7 @@ interface FreshnessColumns {
   /** observed_at of the latest response that changed something. */
   readonly last_changed_at: Instant
   /** How the latest run ended: ok, unchanged, partial, stale, rejected, interrupted (a signal ended it) or failed; NULL: it never ran. */
-  readonly last_status: string
+  readonly last_status: 'ok' | 'unchanged' | 'partial' | 'stale' | 'rejected' | 'interrupted' | 'failed'
   /** Age of that response now; 0 where its observed_at is ahead of the clock of this machine. */
   readonly age: string
   /** How often it should be observed; NULL: not at all, or no schedule is known. */
@@ -874,7 +874,7 @@ interface LeaderboardAtColumns {
   /** Why the place has no name: redacted, unreadable or removed for privacy. */
   readonly reason: string
   /** guild or player: what the board ranks. */
-  readonly kind: string
+  readonly kind: 'guild' | 'player'
 }
 export type LeaderboardAtArguments = Given<Arguments, 'type', 'at', LeaderboardAtColumns>
 export type LeaderboardAtRow = Row<LeaderboardAtColumns>
@@ -936,7 +936,7 @@ interface GainedColumns {
   /** The most that it can be, where that can be known. */
   readonly at_most: number
   /** exact, at_least, clamped, reset or unknown: see above. */
-  readonly quality: string
+  readonly quality: 'exact' | 'at_least' | 'clamped' | 'reset' | 'unknown'
   /** The share of that time for which responses speak, 0 .. 1; NULL where none was expected. */
   readonly coverage: number
 }
@@ -958,13 +958,13 @@ interface TopGainedColumns {
   /** By how much the counter rose, in its own unit; NULL when unknown. */
   readonly gained: number
   /** exact, at_least, clamped, reset or unknown: see above. */
-  readonly quality: string
+  readonly quality: 'exact' | 'at_least' | 'clamped' | 'reset' | 'unknown'
   /** The share of that time for which responses speak, 0 .. 1; NULL where none was expected. */
   readonly coverage: number
   /** The most that it can be, where that can be known. */
   readonly at_most: number
   /** all: all whose counter changed were compared; instants: one that began again in between may be missing. */
-  readonly found_by: string
+  readonly found_by: 'all' | 'instants'
 }
 export type TopGainedArguments = Given<Arguments, 'kind' | 'counter', 'from_time' | 'to_time' | 'n', TopGainedColumns>
 export type TopGainedRow = Row<TopGainedColumns>
@@ -977,7 +977,7 @@ interface TimelineColumns {
   /** By how much the counter rose, in its own unit; NULL when unknown. */
   readonly gained: number
   /** exact, at_least, clamped, reset or unknown: see above. */
-  readonly quality: string
+  readonly quality: 'exact' | 'at_least' | 'clamped' | 'reset' | 'unknown'
   /** The share of that time for which responses speak, 0 .. 1; NULL where none was expected. */
   readonly coverage: number
   /** The most that it can be, where that can be known. */
@@ -993,13 +993,13 @@ export type TimelineRow = Row<TimelineColumns>
 
 interface BestColumns {
   /** day, week or month. */
-  readonly period: string
+  readonly period: 'day' | 'week' | 'month'
   /** When that day, week or month began, UTC; NULL when nothing is known. */
   readonly from_time: Instant
   /** By how much the counter rose, in its own unit; NULL when unknown. */
   readonly gained: number
   /** exact, at_least, clamped, reset or unknown: see above. */
-  readonly quality: string
+  readonly quality: 'exact' | 'at_least' | 'clamped' | 'reset' | 'unknown'
   /** The most that it can be, where that can be known. */
   readonly at_most: number
 }
@@ -1023,7 +1023,7 @@ export type FirstToRow = Row<FirstToColumns>
 
 interface CounterColumns {
   /** What has it: guild, member, player, character, profession or leaderboard. */
-  readonly kind: string
+  readonly kind: 'guild' | 'member' | 'player' | 'character' | 'profession' | 'leaderboard'
   /** Its name: a column of game.guild_sample, a path in the API with dots, a profession, or the type of a leaderboard. */
   readonly counter: string
   /** What it counts. */
@@ -1054,7 +1054,7 @@ interface TerritoryRecordColumns {
   /** Until when: the end of the day, the last response that showed the hold, the next change of the size, the last capture. */
   readonly to_time: Instant
   /** exact or at_least. */
-  readonly quality: string
+  readonly quality: 'exact' | 'at_least'
   /** The most it can be, of that day, hold or instant; NULL where that is not known. */
   readonly at_most: number
 }
@@ -1067,7 +1067,7 @@ interface ItemDropPlaceColumns {
   /** Name of the place, person or creature. NULL: the API did not send it. */
   readonly place: string
   /** place (a place or person that gives it) or creature (drops it). */
-  readonly kind: string
+  readonly kind: 'place' | 'creature'
   /** East of the centre of the map, in blocks. NULL: nowhere in particular. */
   readonly x: number
   /** Height, in blocks. NULL: nowhere in particular. */

@@ -82,14 +82,16 @@ function memberOf({ name, kind, comment, parameters }: Question): string {
   return `${docOf(comment)}  readonly ${camelCase(name)}: ${asks}<${typeName(name)}Arguments, ${typeName(name)}Row>`
 }
 
-function argumentOf({ name, type }: Parameter): string {
+function argumentOf({ name, type, values }: Parameter): string {
   const meaning = meaningOf(name, type)
-  return `${docOf(meaning === type ? null : meaning)}  readonly ${name}: ${typeOf(type)}`
+  return `${docOf(meaning === type ? null : meaning)}  readonly ${name}: ${values ? unionOf(values) : typeOf(type)}`
 }
 
-function fieldOf({ name, type, comment }: Column): string {
-  return `${docOf(comment)}  readonly ${name}: ${typeOf(type)}`
+function fieldOf({ name, type, comment, values }: Column): string {
+  return `${docOf(comment)}  readonly ${name}: ${values ? unionOf(values) : typeOf(type)}`
 }
+
+const unionOf = (values: readonly string[]) => values.map((one) => `'${one}'`).join(' | ')
 
 /** Counts stay below 2^53, so a number holds them. */
 function typeOf(type: string): string {

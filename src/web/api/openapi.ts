@@ -123,14 +123,14 @@ export function isRequired(parameter: Parameter): boolean {
 }
 
 function argumentOf(parameter: Parameter): Json {
-  const { name, type } = parameter
+  const { name, type, values } = parameter
   const isPeriod = isPeriodEnd(parameter)
   return {
     name,
     in: 'query',
     ...(isRequired(parameter) && { required: true }),
     description: `${meaningOf(name, type)}${isPeriod ? '; without from_time and to_time: the last seven days' : ''}`,
-    schema: { type: type === 'integer' ? 'integer' : 'string' },
+    schema: { type: type === 'integer' ? 'integer' : 'string', ...(values && { enum: values }) },
     ...argumentExamples(name, type),
   }
 }
@@ -207,7 +207,7 @@ const answerSchema = {
 
 /** The schemas of columns; one that several questions have, with one meaning, is a component of its name. */
 function columnSchemas(questions: readonly Question[]): { readonly schemas: Json; readonly of: SchemaOf } {
-  const keyOf = ({ name, type, comment }: Column) => JSON.stringify([name, type, comment])
+  const keyOf = ({ name, type, comment, values }: Column) => JSON.stringify([name, type, comment, values])
   const times = new Map<string, number>()
   for (const key of questions.flatMap(({ columns }) => columns.map(keyOf))) times.set(key, (times.get(key) ?? 0) + 1)
   const ids = new Map<string, string>()
@@ -232,8 +232,9 @@ const valueFormats: Readonly<Record<string, string>> = {
 }
 
 /** Whole numbers beyond 2^53 and the ends of time are texts. NULL is not known. */
-function schemaOf({ type, comment }: Column): Json {
+function schemaOf({ type, comment, values }: Column): Json {
   const described = comment ? { description: comment } : {}
+  if (values) return { type: ['string', 'null'], enum: [...values, null], ...described }
   if (/^jsonb?$/.test(type)) return described
   if (type.endsWith('[]')) return { type: ['array', 'null'], ...described }
   if (/^(smallint|integer|real|double precision)$/.test(type)) return { type: ['number', 'null'], ...described }
