@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { corroborate, hasClaimsSql, pendingClaims, type Witness } from '../../src/sync/evidence/claims.ts'
 import { type ClaimKind, policiesOf } from '../../src/sync/evidence/policies.ts'
-import { agreesWithFlawed, forgetImplausible } from '../../src/sync/respond/plausibility.ts'
+import { agreesWithFlawed, forgetImplausible } from '../../src/sync/respond/validate-response.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { pauseReached } from '../support/reached.ts'
 import { instantOf, worldOf } from '../support/world.ts'

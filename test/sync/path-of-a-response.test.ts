@@ -17,14 +17,14 @@ import { temporaryFolder } from '../support/postgres.ts'
 
 test('a changed response of territories takes few files, functions and statements', async () => {
   const path = await pathOf('territories')
-  expect(path.files).toBeLessThanOrEqual(106)
-  expect(path.functions).toBeLessThanOrEqual(474)
+  expect(path.files).toBeLessThanOrEqual(102)
+  expect(path.functions).toBeLessThanOrEqual(468)
   expect(path.statements.length).toBeLessThanOrEqual(15)
 })
 
 test('a guild that is seen for the first time takes few files, functions and statements', async () => {
   const path = await pathOf('guilds')
-  expect(path.files).toBeLessThanOrEqual(124)
+  expect(path.files).toBeLessThanOrEqual(120)
   expect(path.functions).toBeLessThanOrEqual(581)
   expect(path.statements.length).toBeLessThanOrEqual(40)
 })

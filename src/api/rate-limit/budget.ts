@@ -2,8 +2,17 @@ import type { Lane } from '../http/request.ts'
 import type { RateLimitReading, Refusal } from '../http/response-headers.ts'
 import type { BudgetState, Reservation, Window } from './budget-state.ts'
 import type { Step } from './budget-store.ts'
-import { assumedWindow, distrustReset, expireReservations, observe, uncountedRequests } from './budget-window.ts'
-import { idleAt, markWaiting, pollsDue, recordPoll } from './poll-cadence.ts'
+import {
+  assumedWindow,
+  distrustReset,
+  expireReservations,
+  idleAt,
+  markWaiting,
+  observe,
+  pollsDue,
+  recordPoll,
+  uncountedRequests,
+} from './budget-window.ts'
 
 /** A reservation expires after this, ms: by then the server has counted its request, or it never arrived. */
 export const RESERVATION_LASTS = 90_000

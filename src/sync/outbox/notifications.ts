@@ -2,7 +2,14 @@ import type { ResourceBase } from '../declare/resource.ts'
 import type { Counts } from '../ledger/ledger.ts'
 import type { GuardAction } from '../respond/guard-actions.ts'
 import { publishing } from './outbox.ts'
-import type { Touched } from './touched.ts'
+
+/** What a response changed, by name; only of resources that are not about people. */
+export interface Touched {
+  /** Keys of records that appeared, changed or disappeared. */
+  readonly keys: Set<string>
+  /** Keys of other resources that the changes are about. */
+  readonly concerns: Set<string>
+}
 
 /** What a response, or the end of a run, changed. */
 export interface Notification extends Partial<Counts> {

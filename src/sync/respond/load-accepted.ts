@@ -1,15 +1,15 @@
 import { instantText } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
-import type { Answered, RelatedHistory, ResourceBase } from '../declare/resource.ts'
+import type { Answered, History, RelatedHistory, ResourceBase } from '../declare/resource.ts'
 import { corroborate, forgetContradicted, pendingClaims, type Witness } from '../evidence/claims.ts'
 import { isBurst, policiesOf, UNLISTED_AT_ONCE } from '../evidence/policies.ts'
 import { appendQuarantine } from '../ledger/ledger.ts'
+import type { Json } from '../normalize/hash.ts'
 import { documentOf } from '../normalize/novelties.ts'
 import { type Prepared, rootsOf } from '../normalize/prepare.ts'
 import { notLoadedBefore } from '../normalize/prepared-before.ts'
-import { addTouched, type Touched } from '../outbox/touched.ts'
+import type { Touched } from '../outbox/notifications.ts'
 import { bulkTable } from '../sql/history-sql.ts'
-import { type Absence, closeAbsent } from './absent.ts'
 import { carryForward, carryOdd, carryUnsent, withoutReturns } from './carry.ts'
 import { type CorroboratedValues, corroborateValues, forgetValuesOf, rememberShown } from './corroborate-values.ts'
 import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
@@ -22,7 +22,7 @@ import {
   zeroActions,
 } from './guard-actions.ts'
 import type { Loaded, Withdrawn } from './load.ts'
-import { closePreviousSpells, countCurrent, findMissingKeys } from './missing-keys.ts'
+import { type Absence, closeAbsent, closePreviousSpells, countCurrent, findMissingKeys } from './missing-keys.ts'
 import { holdBackNew, type WithoutNew } from './new-keys.ts'
 import { loadAndRemember, takeBackOfGone } from './pending-versions.ts'
 import { appendSamples } from './samples.ts'
@@ -330,4 +330,17 @@ function documentChanges(loaded: Loaded, at: Date): DocumentChange[] {
     after: documentOf(entity),
   }))
   return [...appeared, ...changed]
+}
+
+function addTouched(touched: Touched, history: History | RelatedHistory, loaded: Loaded): void {
+  const concerns = 'concerns' in history ? history.concerns : undefined
+  const add = (key: string, documents: readonly (Json | undefined)[]) => {
+    touched.keys.add(key)
+    for (const document of concerns ? documents : [])
+      if (document !== undefined) for (const one of concerns?.(document) ?? []) touched.concerns.add(one)
+  }
+  const appeared = loaded.inserted.map((entity) => ({ entity, before: undefined }))
+  for (const { entity, before } of [...appeared, ...loaded.changed])
+    add(entity.key, [before, JSON.parse(entity.documentText) as Json])
+  for (const { key, document, before } of loaded.withdrawn) add(key, [document, before])
 }

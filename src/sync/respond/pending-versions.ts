@@ -4,8 +4,8 @@ import { corroborate, forgetClaims, type PendingClaim, pendingClaims, type Witne
 import type { Json } from '../normalize/hash.ts'
 import type { Prepared } from '../normalize/prepare.ts'
 import { bulkTable, historySql } from '../sql/history-sql.ts'
-import type { Absence } from './absent.ts'
 import { type JudgedOlder, type Loaded, loadVersions, type OlderKind, type Withdrawn } from './load.ts'
+import type { Absence } from './missing-keys.ts'
 import { volatileJudge } from './volatile-fields.ts'
 
 /** The histories of a resource, each with the name under which claims about it are counted: the resource, or `resource/history`. */

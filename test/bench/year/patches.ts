@@ -5,9 +5,9 @@ import { patchItems } from '../../../src/sandbox/generator/patch.ts'
 import type { ItemWorld } from '../../../src/sandbox/generator/records.ts'
 import { createItemWorld } from '../../../src/sandbox/generator/world.ts'
 import { prepare } from '../../../src/sync/normalize/prepare.ts'
-import { closeAbsent, findAbsent } from '../../../src/sync/respond/absent.ts'
 import { appendFieldChanges } from '../../../src/sync/respond/field-changes.ts'
 import { loadVersions } from '../../../src/sync/respond/load.ts'
+import { closeAbsent, findAbsent } from '../../../src/sync/respond/missing-keys.ts'
 import type { Extent } from './draws.ts'
 
 /** Items that a patch changes. */
