@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { together } from '../../src/db/typed.ts'
+import { guilds } from '../../src/resources/guilds/index.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { compactCoverage } from '../../src/sync/coverage/compact.ts'
 import { materializeCoverage } from '../../src/sync/coverage/count.ts'
-import { invalidateCoverage, setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
+import { invalidation, setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { replay } from '../../src/sync/replay/replay.ts'
+import { openResponse } from '../../src/sync/respond/known-before.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
 import { engineOn, guards } from '../support/archive.ts'
 import { guildBody, guildId, syncGuild } from '../support/guild-answers.ts'
@@ -196,7 +199,8 @@ describe.each(kindsOfLongTests)('hours that are counted while the ledger is whol
     let writing: Promise<void> | undefined
     await new Promise<void>((begun) => {
       writing = world.db.transaction(async (sql) => {
-        await invalidateCoverage(sql, 'guilds', at('11:20'))
+        await openResponse(sql, guilds, { key: guildId('c'), now: at('11:20').getTime(), archives: false })
+        await together(sql, invalidation('guilds', at('11:20')))
         await sql.query(
           `insert into sync.observation (resource, key, run_id, received_at, status) values ('guilds', $1, $2, $3, 'ok')`,
           [guildId('c'), randomUUID(), at('11:20')],
