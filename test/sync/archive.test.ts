@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { HttpExchange } from '../../src/api/http/http-exchange.ts'
@@ -11,6 +12,7 @@ import { players } from '../../src/resources/players/index.ts'
 import { archivedRows } from '../../src/sync/archive/archive.ts'
 import { expireRaw, rawDays } from '../../src/sync/archive/archive-retention.ts'
 import { eraseRaw, isUnkeepable } from '../../src/sync/archive/erase-archived.ts'
+import { openResponse } from '../../src/sync/respond/known-before.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
 import { engineOn, guards } from '../support/archive.ts'
 import { guildBody, guildId, playerId } from '../support/guild-answers.ts'
@@ -78,6 +80,25 @@ describe.each(kindsOfPart)('raw answers on the %s database', (kind) => {
     const [row] = await world.db.query<{ body: Uint8Array }>('select body from sync.raw_body')
     expect(brotliDecompressSync(row?.body ?? new Uint8Array())).toEqual(bytes)
     expect(await world.rowCounts()).not.toHaveProperty('game.item')
+  })
+
+  test('are locked before anything is read: a response that waits for the archive sees what was done with it', async () => {
+    await sync(items, [item('Elm')], '10:00', kept)
+    const { db } = world
+    const asked = { key: undefined, now: instantOf('11:00'), archives: true }
+    const open = () => db.transaction((sql) => openResponse(sql, items, asked))
+    expect((await open()).last?.reload).toBe(false)
+    let locking: Promise<void> | undefined
+    await new Promise<void>((locked) => {
+      locking = db.transaction(async (sql) => {
+        await sql.query('lock table sync.raw_answer in access exclusive mode')
+        locked()
+        await setTimeout(300)
+        await sql.query('update sync.run set reload = true')
+      })
+    })
+    const [opened] = await Promise.all([open(), locking])
+    expect(opened.last?.reload).toBe(true)
   })
 
   test('go when they are older than their retention, and bodies with the last answer that has them', async () => {
