@@ -177,3 +177,18 @@ test.each([
     expect(rows).not.toContain(3)
   },
 )
+
+test('a statement that overflows the stack of the process is no empty answer, and ends the database as it was', async () => {
+  const dataDir = await testDataDir({ migrated: false })
+  const db = await openEmbedded(dataDir, { clock })
+  await db.query('create table t (a json)')
+  const nested = (depth: number) => `insert into t values ((repeat('[', ${depth}) || repeat(']', ${depth}))::json)`
+  await db.query(nested(200))
+  const error = await db.query(nested(200_000)).catch((reason) => reason)
+  expect([messageOf(error), sqlState(error)]).toEqual([expect.stringContaining('nested too deep'), '58000'])
+  await expect(db.query('select 1')).rejects.toThrow('nested too deep')
+  await db.close().catch(() => {})
+  const again = await openEmbedded(dataDir, { clock })
+  onTestFinished(() => again.close())
+  expect(await again.values('select length(a::text) from t')).toEqual([[400]])
+})

@@ -1,7 +1,7 @@
 import { readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Database } from '../../src/db/database.ts'
+import type { Database, Sql } from '../../src/db/database.ts'
 import { type DuckDb, openDuckDb } from '../../src/lake/duckdb.ts'
 import { exportLake } from '../../src/lake/export.ts'
 import { sha256Of } from '../../src/lake/file-hash.ts'
@@ -115,7 +115,10 @@ describe.each(['server', 'embedded'] as const)('into the %s database', (kind) =>
           union all by name (select * replace ('Nul' || chr(0) as territory) from ${from} limit 1)
           union all by name (select * replace ('Long' || repeat('x', 5000) as territory) from ${from} limit 1)
           union all by name (select * replace ('Escape' || chr(27) || '[31m' || chr(8238) as territory) from ${from} where territory = 'There')
-          union all by name (select * replace ('Number' as territory, '{"a":1e99999}'::json as document) from ${from} limit 1)`,
+          union all by name (select * replace ('Number' as territory, '{"a":1e99999}'::json as document) from ${from} limit 1)
+          union all by name (select * replace ('Wide' as territory, ('[' || repeat('[1],', 9000) || '1]')::json as document) from ${from} where territory = 'There' limit 1)
+          union all by name (select * replace ('Deep' as territory, (repeat('[', 100000) || '1' || repeat(']', 100000))::json as document) from ${from} limit 1)
+          union all by name (select * replace ('Deep too' as territory, (repeat('[[],', 100000) || '1' || repeat(']', 100000))::json as document) from ${from} limit 1)`,
       ),
     )
     await craft(
@@ -147,9 +150,9 @@ describe.each(['server', 'embedded'] as const)('into the %s database', (kind) =>
       'game.guild': expect.stringMatching('Parquet'),
       'game.online_sample': expect.stringMatching('SHA-256'),
     })
-    expect(done.tables.find(({ table }) => table === 'game.territory_hold')).toMatchObject({ refused: 5 })
+    expect(done.tables.find(({ table }) => table === 'game.territory_hold')).toMatchObject({ refused: 7 })
     const holds = await db.values(`select territory from game.territory_hold group by 1 order by territory collate "C"`)
-    expect(holds.flat()).toEqual(['Escape\u001b[31m\u202e', 'Here', 'There'])
+    expect(holds.flat()).toEqual(['Escape\u001b[31m\u202e', 'Here', 'There', 'Wide'])
     expect((await db.values('select distinct rank from game.guild_member')).flat()).toEqual(['archmage'])
     await expectChains(db)
     // The database goes on with responses of its own.
@@ -159,6 +162,27 @@ describe.each(['server', 'embedded'] as const)('into the %s database', (kind) =>
     expect([run.status, await db.values(holder)]).toEqual(['ok', [[guildId('c')]]])
     await world.api.close()
     await world.sandbox.close()
+  })
+
+  test('a file with a value that only Postgres refuses is refused, and the others load', async () => {
+    const own = await publish()
+    const wrong = join(await temporaryFolder(), 'wrong.csv')
+    await writeFile(wrong, 'no,instant,is,in,this,line\n')
+    const db = await testDatabase(kind)
+    const unfit = (sql: Sql): Pick<Sql, 'copyCsv'> => ({
+      copyCsv: (table, columns, path) => sql.copyCsv(table, columns, /hold/.test(table) ? wrong : path),
+    })
+    const { refused, tables } = await take(
+      {
+        ...db,
+        transaction: (work, ...limits) => db.transaction((sql) => work({ ...sql, ...unfit(sql) }), ...limits),
+      },
+      own,
+    )
+    expect(refused).toEqual([{ what: expect.stringMatching(/^game.territory_hold/), reason: expect.any(String) }])
+    const taken = tables.filter((one) => one.taken > 0).map(({ table }) => table)
+    expect(taken).toEqual(expect.arrayContaining(['game.territory', 'game.guild_member', 'game.world_sample']))
+    expect(await db.values('select * from game.territory_hold')).toEqual([])
   })
 
   test('sessions that are inverted are refused, and those that overlap break no question', async () => {

@@ -1,6 +1,6 @@
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { FatalError } from '../../base/errors.ts'
-import { ClusterFiles, DURABLE, type SharedMemory } from './embedded-files.ts'
+import { ClusterFiles, DURABLE, guardLoop, type SharedMemory } from './embedded-files.ts'
 
 /**
  * The whole configuration: PGlite writes it anew at each start. The defaults are for a server with memory of its own;
@@ -56,6 +56,7 @@ export async function openEngine(folder: string, { durable, parameters = [], sha
   try {
     const engine = await PGlite.create({ ...files, onStderr })
     isOpen = true
+    guardLoop(engine)
     return engine
   } catch (error) {
     throw openingError(folder, stderr, error)

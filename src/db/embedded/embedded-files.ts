@@ -78,6 +78,27 @@ export class ClusterFiles extends NodeFS {
 }
 
 /**
+ * Ends a database whose statement overflowed the stack of this process, or failed otherwise in the middle of Postgres: PGlite goes on as if
+ * the statement had given no rows. Postgres' own limit of the depth counts another stack.
+ */
+export function guardLoop(engine: PGlite): void {
+  const loop = engine.Module as unknown as Loop
+  const once = loop._PostgresMainLoopOnce
+  const guarded = () => {
+    try {
+      once()
+    } catch (error) {
+      const isStopped = loop._PostgresMainLoopOnce !== guarded
+      // With a status Postgres jumps back to its main loop, as for each error, or ends.
+      if (isStopped || (error as { readonly status?: unknown } | undefined)?.status !== undefined) throw error
+      const cause = error instanceof RangeError ? 'a statement or a value is nested too deep' : 'it cannot go on'
+      throw stop(loop, `the embedded database failed: ${cause} (${messageOf(error)})`)
+    }
+  }
+  loop._PostgresMainLoopOnce = guarded
+}
+
+/**
  * What a failed fsync had to write may be lost, also when the next one succeeds. A server ends its process then, and the
  * next start reads the log; PGlite would repeat the message for ever instead. So nothing runs in it any more: this
  * message and every later one ends with the error.

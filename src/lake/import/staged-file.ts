@@ -141,6 +141,19 @@ export async function stageFile(
   return { rows, refused: file.rows - without - rows, nameless: without }
 }
 
+const withoutTexts = (json: string) => `regexp_replace(${json}, '"([^"\\\\]|\\\\.)*"', '', 'g')`
+
+/** How many lists and objects JSON has at most that is not looked at any closer: Postgres reads some thousand levels. */
+const FEW_LISTS = 5000
+
+/** SQL of DuckDB: whether JSON is nested less than Postgres can read. What has many lists has few left without its innermost eight levels. */
+function isFlat(json: string): string {
+  const lists = (text: string) => `length(${text}) - length(translate(${text}, '[{', ''))`
+  let inner = withoutTexts(json)
+  for (let level = 0; level < 8; level++) inner = `regexp_replace(${inner}, '[\\[{][^\\[\\]{}]*[\\]}]', '', 'g')`
+  return `case when ${lists(json)} < ${FEW_LISTS} then true else ${lists(inner)} < ${FEW_LISTS} end`
+}
+
 function refuse(error: unknown): never {
   if (error instanceof FatalError) throw error
   // The file has no part in it.
@@ -188,7 +201,7 @@ function conditionsOf(name: string, type: string, { observed, until, required, i
       notLong(
         `${own}::varchar`,
         `json_valid(${own}::varchar) and not regexp_matches(${own}::varchar, '\\\\u(0000|[dD][89a-fA-F])')
-         and not regexp_matches(regexp_replace(${own}::varchar, '"([^"\\\\]|\\\\.)*"', '', 'g'), '[eE][-+]?\\d{3}|\\d{1000}')`,
+         and not regexp_matches(${withoutTexts(`${own}::varchar`)}, '[eE][-+]?\\d{3}|\\d{1000}') and ${isFlat(`${own}::varchar`)}`,
       ),
     )
   else if (type === 'text')

@@ -75,9 +75,9 @@ export async function takeStep(work: Import, step: Step): Promise<Taken> {
 
 /** What is wrong with a file. Anything that another call may get over, or that is no fault of the file, is thrown. */
 function reasonOf(error: unknown): string {
-  // Data that Postgres refuses: classes 22 and 23.
+  // Data that Postgres refuses: classes 22 and 23, and 54 where a value is nested too deep.
   const state = sqlState(error)
-  const isOfFile = state === undefined ? error instanceof FatalError : /^2[23]/.test(state)
+  const isOfFile = state === undefined ? error instanceof FatalError : /^(2[23]|54)/.test(state)
   if (isOfFile) return (error as Error).message.slice(0, 300)
   throw error
 }
@@ -88,16 +88,29 @@ async function takeInTransaction(
   fetched: readonly Fetched[],
   refused: Refused[],
 ): Promise<TakenRows[]> {
-  const take = (mayPlace: boolean) =>
-    work.db.transaction((sql) => takeFetched(work, step, { sql, fetched, refused, mayPlace }))
   const before = { bytes: work.room.bytes, refused: refused.length }
-  try {
-    return await take(true)
-  } catch (error) {
-    if (!(error instanceof DoesNotFit)) throw error
-    work.room.bytes = before.bytes
-    refused.length = before.refused
-    return await take(false)
+  const unfit: Refused[] = []
+  for (let mayPlace = true; ; ) {
+    const left = fetched.filter(({ file }) => !unfit.some(({ what }) => what === file.path))
+    try {
+      return await work.db.transaction((sql) => takeFetched(work, step, { sql, fetched: left, refused, mayPlace }))
+    } catch (error) {
+      if (error instanceof DoesNotFit) mayPlace = false
+      else if (error instanceof UnfitFile) unfit.push(error.refused)
+      else throw error
+      work.room.bytes = before.bytes
+      refused.splice(before.refused, Infinity, ...unfit)
+    }
+  }
+}
+
+/** A file with a value that Postgres refuses. A session with a server is lost with a failed COPY, so all of the step begins anew without it. */
+class UnfitFile extends Error {
+  readonly refused: Refused
+
+  constructor(refused: Refused) {
+    super(refused.reason)
+    this.refused = refused
   }
 }
 
@@ -236,7 +249,9 @@ async function copyFiles(
     } catch (error) {
       options.signal?.throwIfAborted()
       if (isOfConstraint(error)) throw error
-      refused.push({ what: file.path, reason: reasonOf(error) })
+      const found = { what: file.path, reason: reasonOf(error) }
+      if (sqlState(error) !== undefined) throw new UnfitFile(found)
+      refused.push(found)
       await sql.query('rollback to savepoint lake_file')
     }
   }
