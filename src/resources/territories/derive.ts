@@ -1,16 +1,16 @@
 import type { Sql } from '../../db/database.ts'
 import type { Answered } from '../../sync/declare/resource.ts'
 
-/** SQL condition: `hold` began with a capture, where `before` is the hold before it. */
+/**
+ * SQL condition: `hold` began with a capture, where `before` is the hold before it. That is another owner, or a later capture by the same one; a
+ * hold without a time was captured before a response showed it, by the clock of the game, which may be ahead by minutes. Not: back to a hold
+ * that began before the one that is stored, which was wrong. Nor a hold that was seen before and comes back, after responses that did not
+ * tell of it: it began a few minutes before its capture at the earliest, by the clock of the game.
+ */
 const isCapture = `hold.guild_uuid is not null
-        -- Another owner, or a later capture by the same one. A hold without a time was captured before a response showed it, by the clock
-        -- of the game, which may be ahead by minutes.
         and (hold.guild_uuid is distinct from before.guild_uuid
              or hold.acquired > coalesce(before.acquired, before.valid_from + interval '10 minutes'))
-        -- Back to a hold that began before the one that is stored: that one was wrong, and nothing was captured.
         and not coalesce(hold.acquired < before.acquired and hold.acquired < before.valid_from, false)
-        -- A hold that was seen before and comes back, after answers that did not tell of it, is not captured once more. It began a few
-        -- minutes before its capture at the earliest, by the clock of the game.
         and not exists (select from game.territory_hold earlier
                          where earlier.territory = hold.territory and earlier.valid_from < hold.valid_from
                            and earlier.valid_from >= hold.acquired - interval '10 minutes' and earlier.guild_uuid = hold.guild_uuid
