@@ -344,6 +344,21 @@ describe('wynnsync serve-db', () => {
     await sql.end({ timeout: 1 })
   })
 
+  test('ends with the reason when Postgres fails, as it does for a value that is nested too deep', async () => {
+    const { child, finished } = startProgram(['serve-db', '--port', '0', '--json'], {
+      WYNNSYNC_DATA_DIR: await testDataDir(),
+    })
+    const url = await new Promise<string>((resolve, reject) => {
+      child.stdout?.on('data', (text: string) => resolve(JSON.parse(text).url))
+      void finished.then(({ err }) => reject(new Error(err)))
+    })
+    const sql = postgres(url, { max: 1, fetch_types: false })
+    const nested = `select (repeat('[', 2000000) || repeat(']', 2000000))::json`
+    await expect(sql.unsafe(nested)).rejects.toThrow()
+    expect(await finished).toMatchObject({ code: 1, err: expect.stringContaining('nested too deep') })
+    await sql.end({ timeout: 1 })
+  })
+
   test('is for this machine alone unless clients need a password, which works as on a server', async () => {
     const open = await runProgram(['serve-db', '--host', '0.0.0.0'], { WYNNSYNC_DATA_DIR: await testDataDir() })
     expect([open.code, open.err]).toEqual([2, expect.stringContaining('--host 0.0.0.0 lets other machines connect')])

@@ -56,6 +56,35 @@ async function holdingProcess(dataDir: string, statement: string) {
 }
 
 describe('processes with one data folder', () => {
+  test.each([
+    ['in a thread', thread],
+    ['in this process', undefined],
+  ])(
+    'go on when Postgres failed %s: it is opened again, with what was committed and the locks that are held',
+    async (_where, engine) => {
+      const dataDir = await emptyFolder()
+      const db = await openShared(dataDir, { clock, shares: 'writes', thread: engine, random: Math.random })
+      onTestFinished(() => db.close())
+      await db.query('create table t (a int)')
+      await db.query('insert into t values (1)')
+      const lock = await db.tryLock('one')
+      const other = await open(dataDir, 'writes', 10_000)
+      const nested = `select (repeat('[', 2000000) || repeat(']', 2000000))::json`
+      const failed = db.transaction(async (sql) => {
+        await sql.query('insert into t values (2)')
+        await sql.query(nested)
+      })
+      await expect(failed).rejects.toThrow('nested too deep')
+      expect(await db.values('select a from t')).toEqual([[1]])
+      expect(await other.values('select a from t')).toEqual([[1]])
+      expect(await db.tryLock('one')).toBeNull()
+      await lock?.release()
+      expect(await other.tryLock('one')).not.toBeNull()
+      await expect(other.query(nested)).rejects.toThrow()
+      expect(await other.values('select a from t')).toEqual([[1]])
+    },
+  )
+
   test('read and write through the one that holds it, each transaction as a whole', async () => {
     const dataDir = await emptyFolder()
     const holder = await open(dataDir)

@@ -10,7 +10,7 @@ import { copyText } from '../bulk/copy-text.ts'
 import { readers, toText } from '../bulk/values.ts'
 import { type Database, isBeforeOthers, type Sql, type SqlValue } from '../database.ts'
 import type { ProtocolSession, ProtocolTurn, TakeOptions } from '../pgwire/session-multiplexer.ts'
-import { swallowedStatementError, toAppError } from '../sql-errors.ts'
+import { SYSTEM_ERROR, sqlState, swallowedStatementError, toAppError } from '../sql-errors.ts'
 import { type DailyCopy, dailyCopies } from './embedded-copies.ts'
 import type { Template } from './embedded-create.ts'
 import { forgetVacuum, housekeeping } from './embedded-housekeeping.ts'
@@ -29,7 +29,10 @@ const CHECK_LOG_EVERY = 500
 const COPY_CHUNK = 256 * 1024
 
 /** The embedded database, whose one session also speaks the Postgres protocol. */
-export type EmbeddedDatabase = Database & ProtocolSession
+export interface EmbeddedDatabase extends Database, ProtocolSession {
+  /** Aborted with the reason when Postgres failed in the middle of something: every later statement fails, until it is opened again. */
+  readonly failure: AbortSignal
+}
 
 export interface EmbeddedOptions {
   readonly clock: Clock
@@ -147,6 +150,20 @@ function housekeeper(engine: Engine, dataDir: string, begin: () => Promise<Turn>
   }
 }
 
+/** Notices when Postgres fails in the middle of something. */
+function watchedEngine() {
+  const failing = new AbortController()
+  const onEngine = async <T>(run: () => Promise<T>): Promise<T> => {
+    try {
+      return await run()
+    } catch (error) {
+      if (sqlState(error) === SYSTEM_ERROR) failing.abort(error)
+      throw error
+    }
+  }
+  return { onEngine, failure: failing.signal }
+}
+
 /** The one session, which all take turns on. */
 function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
   const house = housekeeper(engine, dataDir, () => begin())
@@ -154,11 +171,13 @@ function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
   const interrupt = () => void (engine instanceof RemoteEngine && engine.interrupt())
   const direct = statements(engine, dataDir, (work) => engine.transaction(work))
   const begin = restoringTurns(takeTurns(interrupt), direct)
+  const { onEngine, failure } = watchedEngine()
 
   async function atOnce<T>(work: (session: Session) => Promise<T>, turn: Turn): Promise<T> {
     const state = { open: true }
+    const inTransaction = (session: Session) => inside.run(state, () => work(interruptible(session, turn)))
     try {
-      return await engine.transaction((session) => inside.run(state, () => work(interruptible(session, turn))))
+      return await onEngine(() => engine.transaction(inTransaction))
     } catch (error) {
       throw error instanceof TransactionAbortedError ? swallowedStatementError() : toAppError(error, dataDir)
     } finally {
@@ -204,7 +223,7 @@ function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
     refuseInside()
     const turn = await begin({ isUrgent: isBeforeOthers() })
     try {
-      const result = await run()
+      const result = await onEngine(run)
       statementsRun++
       if (statementsRun % CHECK_LOG_EVERY === 0) await house.look()
       return result
@@ -224,7 +243,7 @@ function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
       turn,
       sql: direct,
       interrupt,
-      exchange: (message, blob) => exchange(engine, message, blob),
+      exchange: (message, blob) => onEngine(() => exchange(engine, message, blob)),
       end: async () => {
         if (isWork) {
           await house.look()
@@ -235,7 +254,7 @@ function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
     }
   }
 
-  return { transaction, question, session, begin, take, house }
+  return { transaction, question, session, begin, take, house, failure }
 }
 
 /** The database of another process. */
@@ -250,7 +269,7 @@ function databaseOf(
   { copies, ending }: { readonly copies?: DailyCopy | undefined; readonly ending?: AbortSignal | undefined } = {},
 ): EmbeddedDatabase {
   const held = new Set<string>()
-  const { transaction, question, session, begin, take, house } = sharedSession(engine, dataDir, copies)
+  const { transaction, question, session, begin, take, house, failure } = sharedSession(engine, dataDir, copies)
   return {
     kind: 'embedded',
     place: dataDir,
@@ -271,12 +290,13 @@ function databaseOf(
       return lock
     },
     take,
+    failure,
     close: async () => {
       await (ending?.aborted ? house.leave() : house.done())
       const turn = await begin().catch(() => undefined)
       try {
         if (engine.closed) return
-        await copies?.finish()
+        if (!failure.aborted) await copies?.finish()
         await engine.close()
       } finally {
         turn?.end()

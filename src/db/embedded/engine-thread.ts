@@ -63,8 +63,11 @@ export class ThreadEngine extends RemoteEngine {
   }
 
   protected override async end(): Promise<void> {
-    await this.#request('close')
-    await this.#worker.terminate()
+    try {
+      await this.#request('close')
+    } finally {
+      await this.#worker.terminate()
+    }
   }
 
   async #request(request: Request): Promise<Uint8Array> {

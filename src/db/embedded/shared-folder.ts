@@ -45,7 +45,11 @@ export interface SharedOptions extends EmbeddedOptions {
 
 interface Open {
   readonly db: Database
+  /** Whether this process holds the folder. */
+  readonly isOwn: boolean
   isLost(): boolean
+  /** Called once where this process holds the folder, and Postgres fails. */
+  onFailure?(then: () => void): void
   /** Of a lost one: whether what it did not answer may have been done all the same. */
   isUncertain(): boolean
 }
@@ -61,11 +65,12 @@ export async function openShared(dataDir: string, options: SharedOptions): Promi
   /** Runs work; again where the connection was lost and nothing can have been written. */
   async function use<T>(work: (db: Database) => Promise<T>, mayRepeat: (isUncertain: boolean) => boolean): Promise<T> {
     for (;;) {
-      const { db, isLost, isUncertain } = await live()
+      const { db, isOwn, isLost, isUncertain } = await live()
       try {
         return await work(db)
       } catch (error) {
-        if (!isLost() || isClosed() || !mayRepeat(isUncertain()) || sqlState(error) === '57014') throw error
+        // What made Postgres fail here would do so again.
+        if (isOwn || !isLost() || isClosed() || !mayRepeat(isUncertain()) || sqlState(error) === '57014') throw error
       }
     }
   }
@@ -127,14 +132,16 @@ export async function openShared(dataDir: string, options: SharedOptions): Promi
   }
 }
 
-/** The open database; another one, when the process that held it has ended. */
+/** The open database; another one, when the process that held it has ended, and the same one anew, when Postgres failed here. */
 async function reopening(dataDir: string, options: SharedOptions) {
   const locks = new Map<string, Lock>()
   let current = await acquire(dataDir, options)
+  reopenOnFailure()
   let isClosed = false
   let opening: Promise<void> | undefined
 
   async function reopen(): Promise<void> {
+    if (current.isOwn) await current.db.close().catch(() => undefined)
     const next = await acquire(dataDir, { ...options, stopWaiting: undefined })
     // They went with the other process.
     for (const name of locks.keys()) {
@@ -143,19 +150,27 @@ async function reopening(dataDir: string, options: SharedOptions) {
       else locks.delete(name)
     }
     current = next
+    reopenOnFailure()
+  }
+
+  async function live(): Promise<Open> {
+    if (isClosed || !current.isLost()) return current
+    opening ??= reopen().finally(() => {
+      opening = undefined
+    })
+    await opening
+    return current
+  }
+
+  /** Others may wait for this process, which may have nothing to do for long. */
+  function reopenOnFailure(): void {
+    current.onFailure?.(() => void live().catch(() => undefined))
   }
 
   return {
     locks,
     isClosed: () => isClosed,
-    live: async (): Promise<Open> => {
-      if (isClosed || !current.isLost()) return current
-      opening ??= reopen().finally(() => {
-        opening = undefined
-      })
-      await opening
-      return current
-    },
+    live,
     close: async () => {
       isClosed = true
       await opening?.catch(() => undefined)
@@ -173,7 +188,13 @@ async function acquire(dataDir: string, options: SharedOptions): Promise<Open> {
   for (;;) {
     try {
       const db = await openEmbedded(dataDir, { ...options, waitMs: 0 })
-      return { db: await served(db, dataDir, options), isLost: () => false, isUncertain: () => true }
+      return {
+        db: await served(db, dataDir, options),
+        isOwn: true,
+        isLost: () => db.failure.aborted,
+        isUncertain: () => true,
+        onFailure: (then) => db.failure.addEventListener('abort', then, { once: true }),
+      }
     } catch (error) {
       if (!(error instanceof RetryableError)) throw error
       const connected = shares && (await connectTo(dataDir, shares === 'writes', onWait))
@@ -199,7 +220,12 @@ async function connectTo(dataDir: string, isWork: boolean, onWait: SharedOptions
   }
   try {
     const engine = await SocketEngine.open(path, { isWork, onSlow: isWork ? undefined : () => void sayWho() })
-    return { db: databaseOn(engine, dataDir), isLost: () => engine.isLost, isUncertain: () => engine.isUncertain }
+    return {
+      db: databaseOn(engine, dataDir),
+      isOwn: false,
+      isLost: () => engine.isLost,
+      isUncertain: () => engine.isUncertain,
+    }
   } catch (error) {
     // It has ended just now.
     if (isUnanswered(error) || error instanceof RetryableError) return undefined

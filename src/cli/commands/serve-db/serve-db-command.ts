@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { openForReaders } from '../../../app/app.ts'
 import { wholeNumber } from '../../../base/config-values.ts'
 import { UsageError } from '../../../base/errors.ts'
@@ -29,8 +30,10 @@ export async function serveDbCommand(context: Context, flags: ServeFlags): Promi
     const server = await serveWire(db, { host, port, clock: app.clock, random: app.random, password })
     const url = `postgres://${READER}@${host.includes(':') ? `[${host}]` : host}:${server.port}/wynnsync`
     writeResult(context, { url }, welcome(url, db.place))
-    await untilAborted(context)
+    await Promise.race([untilAborted(context), once(db.failure, 'abort')])
     await server.close()
+    // A supervisor may start it again.
+    db.failure.throwIfAborted()
   } finally {
     await db.close()
   }
