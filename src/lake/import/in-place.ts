@@ -34,7 +34,7 @@ export async function fitting<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether this database has nothing that the rows of a step could meet, and nobody of whom they may not speak. */
+/** Whether this database has nothing that the rows of a step could meet, and no person of whom they may not speak. */
 export async function meetsNothing(
   sql: Sql,
   of: WrittenTable,

@@ -60,9 +60,7 @@ export async function takeStep(work: Import, step: Step): Promise<Taken> {
     }
     const names = step.of === 'ledger' ? allResources : [step.of.resource]
     try {
-      const tables = await withoutSyncsOf(work.db, names, options, () =>
-        takeInTransaction(work, step, fetched, refused),
-      )
+      const tables = await withoutSyncsOf(work.db, names, options, () => runStep(work, step, fetched, refused))
       return { tables, refused }
     } catch (error) {
       const what = step.of === 'ledger' ? 'sync.run' : step.of.table
@@ -82,7 +80,7 @@ function reasonOf(error: unknown): string {
   throw error
 }
 
-async function takeInTransaction(
+async function runStep(
   work: Import,
   step: Step,
   fetched: readonly Fetched[],
