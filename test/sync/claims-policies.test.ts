@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { corroborate, hasClaimsSql, pendingClaims, type Witness } from '../../src/sync/evidence/claims.ts'
+import { corroborate, openClaimsSql, pendingClaims, type Witness } from '../../src/sync/evidence/claims.ts'
 import { type ClaimKind, policiesOf } from '../../src/sync/evidence/policies.ts'
 import { agreesWithFlawed, forgetImplausible } from '../../src/sync/respond/validate-response.ts'
 import { kindsOfPart } from '../support/postgres.ts'
@@ -49,7 +49,6 @@ describe.each(kindsOfPart)('a claim on the %s database', (kind) => {
     receivedAt: new Date(receivedAt),
     runId: '00000000-0000-4000-8000-000000000000',
     guards: { absences: 4, shrunkenHours: 0 },
-    hasClaims: true,
   })
 
   test.each(Object.entries(responses) as [keyof typeof responses, number][])(
@@ -103,10 +102,10 @@ describe.each(kindsOfPart)('a claim on the %s database', (kind) => {
     await corroborate(world.db, one, 'empty place', [{ subject: 'guildLevelMax/1' }])
     expect(await pendingClaims(world.db, one, 'empty place', 'guildLevel')).toEqual([])
     expect(await pendingClaims(world.db, one, 'empty place', 'guildLevelMax')).toHaveLength(1)
-    const hasClaims = async (resource: string, scope: string) =>
-      (await world.db.values(`select ${hasClaimsSql('$1', '$2')}`, [[resource], scope]))[0]?.[0]
-    expect(await hasClaims('leaderboards', 'guildLevel')).toBe(false)
-    expect(await hasClaims('leaderboards', 'guildLevelMax')).toBe(true)
-    expect(await hasClaims('guilds', 'guildLevelMax')).toBe(false)
+    const open = async (resource: string, scope: string) =>
+      (await world.db.values(`select ${openClaimsSql('$1', '$2')}`, [[resource], scope]))[0]?.[0]
+    expect(await open('leaderboards', 'guildLevel')).toEqual([])
+    expect(await open('leaderboards', 'guildLevelMax')).toEqual(['leaderboards empty place'])
+    expect(await open('guilds', 'guildLevelMax')).toEqual([])
   })
 })

@@ -12,7 +12,6 @@ describe.each(kindsOfPart)('a claim on the %s database', (kind) => {
     receivedAt: new Date(instantOf(receivedAt)),
     runId: '00000000-0000-4000-8000-000000000000',
     guards: { absences: 2 },
-    hasClaims: true,
   })
   /** How often it counts after each of these responses; 0: confirmed. */
   const timesAfter = async (...responses: readonly Witness[]) => {

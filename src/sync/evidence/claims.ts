@@ -16,8 +16,8 @@ export interface Witness {
   readonly cacheSeconds: number
   readonly runId: string
   readonly guards: Pick<Guards, 'absences' | 'shrunkenHours'>
-  /** Whether anything that earlier responses said is pending: where nothing is, nothing is looked up. */
-  readonly hasClaims: boolean
+  /** What there are claims of, as `openClaimsSql` names it: nothing else is looked up. Default: that is not known. */
+  readonly open?: Set<string>
 }
 
 /** What one response says that must not be believed from one response. */
@@ -68,6 +68,7 @@ export async function corroborate(
   const isSelected = 'select' in claims
   if ((isSelected ? claims.keys : claims).length === 0) return { confirmed: [], pending: [] }
   const { resource, at, receivedAt, runId, isOrderOnly = false } = witness
+  witness.open?.add(openName(resource, kind))
   const policy = policiesOf(witness.guards)[name]
   const apart = policy.apart === 'cache' ? 1000 * witness.cacheSeconds : policy.apart
   const counts = 'claim.last_at <= $4 and claim.last_received_at <= $6'
@@ -154,11 +155,12 @@ export async function forgetClaimsAbout(sql: Sql, resource: string, key: string)
 /** Claims of a kind that are not confirmed yet. @param scope only about this key and what hangs on it */
 export async function pendingClaims(
   sql: Sql,
-  { resource, hasClaims }: Pick<Witness, 'resource' | 'hasClaims'>,
+  witness: Pick<Witness, 'resource' | 'open'>,
   kind: ClaimKind,
   scope?: string,
 ): Promise<PendingClaim[]> {
-  if (!hasClaims) return []
+  if (!mayClaim(witness, kind)) return []
+  const { resource } = witness
   return await sql.query<PendingClaim>(
     `select subject, value, first_at as "firstAt", times from sync.claim
       where resource = $1 and kind = $2 ${scope === undefined ? '' : `and ${inScope('$3')}`}`,
@@ -181,11 +183,22 @@ export async function claimsAbout(
 }
 
 /**
- * SQL condition: anything that responses of a resource said waits for further ones; then even one that shows the same as the last counts.
+ * SQL: an array of what responses of a resource said and what waits for further ones, a name for each resource and kind of claim. Where
+ * there is any, even a response that shows the same as the last one counts.
  * @param resources parameter of a statement: the resource and its histories, as claims name them
  * @param scope another parameter: key of a worklist
  */
-export function hasClaimsSql(resources: string, scope?: string): string {
-  // What is volatile waits for nothing: it matters only where something has changed.
-  return `exists (select from sync.claim where resource = any(${resources}::text[]) and kind <> 'volatile' ${scope === undefined ? '' : `and ${inScope(scope)}`})`
+export function openClaimsSql(resources: string, scope?: string): string {
+  return `array(select maker || ' ' || said from unnest(${resources}::text[]) maker, unnest('{${waiting.join()}}'::text[]) said
+     where exists (select from sync.claim where resource = maker and kind = said ${scope === undefined ? '' : `and ${inScope(scope)}`}))`
 }
+
+// What is volatile waits for nothing: it matters only where something has changed.
+const waiting = Object.keys(policiesOf({ absences: 1 })).filter((kind) => kind !== 'volatile')
+
+/** Whether there may be claims of a kind. */
+export function mayClaim({ resource, open }: Pick<Witness, 'resource' | 'open'>, kind: ClaimKind): boolean {
+  return open?.has(openName(resource, kind)) ?? true
+}
+
+const openName = (resource: string, kind: ClaimKind) => `${resource} ${kind}`

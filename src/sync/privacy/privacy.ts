@@ -345,7 +345,7 @@ function sourceOf(
   // A person's will does not take more responses where others are asked for.
   const { isOrderOnly = false } = extraction
   const counting = { cacheSeconds: copySecondsOf(resource, extraction), isOrderOnly }
-  const evidence = { ...counting, guards: { absences: 2 }, hasClaims: true }
+  const evidence = { ...counting, guards: { absences: 2 } }
   return {
     ...heading,
     resource: resource.name,

@@ -3,7 +3,14 @@ import { FatalError } from '../../base/errors.ts'
 import { instantText } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import type { RelatedHistory } from '../declare/resource.ts'
-import { corroborate, forgetClaims, type PendingClaim, pendingClaims, type Witness } from '../evidence/claims.ts'
+import {
+  corroborate,
+  forgetClaims,
+  mayClaim,
+  type PendingClaim,
+  pendingClaims,
+  type Witness,
+} from '../evidence/claims.ts'
 import { type ClaimKind, isBurst } from '../evidence/policies.ts'
 import type { Prepared } from '../normalize/prepare.ts'
 import { bulkTable, historySql } from '../sql/history-sql.ts'
@@ -107,10 +114,12 @@ export async function forgetValuesOf(
   { corroborated }: RelatedHistory,
   keys: readonly string[],
 ) {
-  if (!corroborated || !witness.hasClaims || keys.length === 0) return
+  const kinds = corroborated ? (['shown', ...Object.values(corroborated)] as const) : []
+  const claimed = kinds.filter((kind) => mayClaim(witness, kind))
+  if (claimed.length === 0 || keys.length === 0) return
   await sql.query(
     `delete from sync.claim where resource = $1 and kind = any($2::text[]) and subject = any($3::text[])`,
-    [witness.resource, ['shown', ...Object.values(corroborated)], keys],
+    [witness.resource, claimed, keys],
   )
 }
 

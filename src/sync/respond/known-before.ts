@@ -3,7 +3,7 @@ import type { Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { LOCKED_ARCHIVE } from '../archive/archive.ts'
 import type { ResourceBase } from '../declare/resource.ts'
-import { hasClaimsSql } from '../evidence/claims.ts'
+import { openClaimsSql } from '../evidence/claims.ts'
 import { countingLock, LAST_OBSERVED, LAST_OBSERVED_KEY, type LastObserved } from '../ledger/gaps.ts'
 import { LAST_RUN, type LastRun, type LastRunRow, lastRunOf } from '../ledger/ledger.ts'
 import { NEWEST_MIGRATION } from '../sql/history-sql.ts'
@@ -36,7 +36,7 @@ const oneRow = 'a select without a table has one row'
 type OpenedRow = Omit<LastRunRow, keyof LastObserved> &
   Omit<KnownFields, 'expected'> &
   LastObserved &
-  Pick<Opened, 'hasClaims' | 'gone' | 'migration'> & { readonly isCounting: boolean }
+  Pick<Opened, 'gone' | 'migration'> & { readonly isCounting: boolean; readonly claims: readonly string[] }
 
 /**
  * Begins the transaction of a response: takes its locks, and reads what is known, in one statement where the response holds all of a
@@ -55,7 +55,7 @@ export async function openResponse(
     `with ${archive} counting as materialized (select from sync.lock where name = $4 for share)
      select ${NEWEST_MIGRATION} as migration, exists (select from counting) as "isCounting", last.*,
             observed."seenAt", observed.first, observed.latest, observed.expected,
-            ${hasClaimsSql('$2', key === undefined ? undefined : '$5')} as "hasClaims", ${KNOWN_FIELDS}, ${GONE_FIELDS} as gone
+            ${openClaimsSql('$2', key === undefined ? undefined : '$5')} as claims, ${KNOWN_FIELDS}, ${GONE_FIELDS} as gone
        from (select) one
        left join lateral (${last}) last on true
        left join lateral (${key === undefined ? LAST_OBSERVED : LAST_OBSERVED_KEY}) observed on true`,
@@ -68,14 +68,14 @@ export async function openResponse(
     ],
   )
   if (!row) throw new FatalError(oneRow)
-  const { isCounting, hasClaims, gone, migration, presence, open, wasUnsent, pending, ...others } = row
+  const { isCounting, claims, gone, migration, presence, open, wasUnsent, pending, ...others } = row
   if (!isCounting) await lockForTransaction(sql, countingLock(resource.name), 'shared')
   const { seenAt, first, latest, expected, ...run } = others
   const lastRun = key === undefined ? lastRunOf(run) : undefined
   return {
     last: ofKey ?? lastRun,
     lastRun,
-    hasClaims,
+    claims: new Set(claims),
     fields: { presence, open, wasUnsent, pending },
     gone,
     observed: { seenAt, first, latest, expected },

@@ -1,7 +1,7 @@
 import { instantText } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import type { Answered, History, RelatedHistory, ResourceBase } from '../declare/resource.ts'
-import { corroborate, forgetContradicted, pendingClaims, type Witness } from '../evidence/claims.ts'
+import { corroborate, forgetContradicted, mayClaim, pendingClaims, type Witness } from '../evidence/claims.ts'
 import { isBurst, policiesOf, UNLISTED_AT_ONCE } from '../evidence/policies.ts'
 import { appendQuarantine } from '../ledger/ledger.ts'
 import type { Json } from '../normalize/hash.ts'
@@ -77,10 +77,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     isWhole: response.scope === undefined,
   })
   const withdrawn = [...related.withdrawn, ...neverThere(contradicted)]
-  const events = await deriveEvents(sql, resource, response, {
-    witness: { ...witness, hasClaims: witness.hasClaims || held > 0 },
-    withdrawn,
-  })
+  const events = await deriveEvents(sql, resource, response, { witness, withdrawn })
   const versions = loaded.inserted.length + loaded.changed.length + closed.length
   return {
     inserted: loaded.inserted.length,
@@ -207,9 +204,9 @@ async function tombstoneMissingRoots(
   const { quarantined, seen } = preparation
   const unreadable = quarantined.some(({ key }) => key === undefined)
   const isComplete = extraction.complete && !unreadable && last !== undefined
-  // When all current keys are there, none is missing, and a search would only read the table; where something is pending, it may be over.
+  // When all current keys are there, none is missing, and a search would only read the table; where one was missed before, that may be over.
   const isFull =
-    !witness.hasClaims &&
+    !mayClaim(witness, 'missing') &&
     quarantined.length === 0 &&
     rootsOf(preparation).length - held - loaded.inserted.length === last?.currentKeys
   const among = { history, seen, covers: extraction.covers, isComplete: isComplete && !isFull, isShrunken }

@@ -47,7 +47,7 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   const { fields: known } = incoming
   const witness = witnessOf(resource, incoming)
   // Whatever comes of it: it shows the key.
-  if (scope !== undefined && witness.hasClaims) await forgetRefusals(sql, resource.name, [scope])
+  if (scope !== undefined && incoming.claims.size > 0) await forgetRefusals(sql, resource.name, [scope])
   const validation = await validateResponse(sql, resource, incoming, witness, { records, contentHash })
   const { status, reason, normalized } = validation
   const guarded = [...(extraction.dating ?? []), ...validation.guarded]
@@ -86,14 +86,14 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
 }
 
 function witnessOf(resource: ResourceBase, incoming: IncomingResponse): Witness {
-  const { extraction, receivedAt, runId, guards, hasClaims } = incoming
+  const { extraction, receivedAt, runId, guards, claims } = incoming
   const at = new Date(extraction.observedAt)
   const { name } = resource
   const cacheSeconds = copySecondsOf(resource, extraction)
   const shrunkenHours = Math.min(guards.shrunkenHours ?? 6, resource.shrunkenHours ?? Number.POSITIVE_INFINITY)
   const { isOrderOnly = false } = extraction
   const of = { resource: name, cacheSeconds, at, isOrderOnly, receivedAt: new Date(receivedAt), runId }
-  return { ...of, guards: { ...guards, shrunkenHours }, hasClaims }
+  return { ...of, guards: { ...guards, shrunkenHours }, open: new Set(claims) }
 }
 
 /** Loads a response that is accepted; one that is the same as the last one changes nothing. */
@@ -108,7 +108,7 @@ async function loadUnlessKnown(
   const statusOf = (otherwise: 'ok' | 'unchanged'): RunStatus => (partial ? 'partial' : otherwise)
   const { hidden, isNews, eraseHidden, ...privacy } = await applyPrivacyRules(sql, resource, response)
   // Only a response that is newer in all its pages is another one, and then it counts for what is pending.
-  const isEvidence = witness.hasClaims && !(last && extraction.observedFrom <= last.observedAt)
+  const isEvidence = response.claims.size > 0 && !(last && extraction.observedFrom <= last.observedAt)
   if (verdict === 'unchanged' && !isNews && !isEvidence && response.unsent === undefined) {
     const currentKeys = last?.currentKeys ?? null
     const known = { unchanged: rootsOf(preparation).length, currentKeys, awaitsAbsences: false, ...privacy }

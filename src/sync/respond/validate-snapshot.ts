@@ -100,8 +100,8 @@ export interface GoneField {
 /** What is known of a resource, or of a key of it, before a response is judged. */
 export interface KnownBefore {
   readonly last: (LastAccepted & { readonly currentKeys: number | null }) | undefined
-  /** Whether anything that earlier responses said is pending. */
-  readonly hasClaims: boolean
+  /** What earlier responses said and what is pending, as `openClaimsSql` names it. */
+  readonly claims: ReadonlySet<string>
   readonly fields: KnownFields
   readonly gone: readonly GoneField[]
 }

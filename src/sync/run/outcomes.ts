@@ -152,7 +152,7 @@ export class MustParse extends Error {}
 function loadKnown(received: ReceivedResponse, last: LastRun | undefined): LoadResult {
   const { observedAt, clockError, dating = [] } = received.extraction
   if (!last || observedAt < last.observedAt || clockError !== undefined) throw new MustParse()
-  if (received.hasClaims) throw new MustParse()
+  if (received.claims.size > 0) throw new MustParse()
   const { came: records, normalized, currentKeys } = last
   return {
     ...noCounts,

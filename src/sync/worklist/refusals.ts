@@ -60,7 +60,6 @@ export async function noteRefusal(
     at: new Date(at),
     receivedAt: new Date(receivedAt),
     cacheSeconds: copySecondsOf(resource, refusal),
-    hasClaims: true,
   }
   await forgetContradicted(sql, witness, claimOf[kind === 'gone' ? 'hidden' : 'gone'], [], key)
   // What a guest is refused, the player may still show to the token.
