@@ -10,17 +10,18 @@ const INSTALL = 'npm install @duckdb/node-api@1.5.6-r.1'
 /** Of a row group before it is compressed, in characters. */
 const GROUP = 16_000_000
 
-/**
- * With one thread rows stay in their order, and of two each would hold buffers of its own. The limit is for the widest rows, of
- * which 2,048 are held at once. What is freed goes back to the system: DuckDB's allocator keeps up to 128 MB otherwise.
- */
-const WRITER = {
-  memory_limit: '1GB',
-  threads: '1',
-  preserve_insertion_order: 'false',
+/** What is freed goes back to the system, also while DuckDB has nothing to do: its allocator keeps 100 MB and more otherwise. */
+export const FREES = {
   allocator_flush_threshold: '1MB',
   allocator_bulk_deallocation_flush_threshold: '1MB',
+  allocator_background_threads: 'true',
 }
+
+/**
+ * With one thread rows stay in their order, and of two each would hold buffers of its own. The limit is for the widest rows, of
+ * which 2,048 are held at once.
+ */
+const WRITER = { memory_limit: '1GB', threads: '1', preserve_insertion_order: 'false', ...FREES }
 
 /** How much of a CSV file is read at once, in bytes; twice the longest line. */
 const BUFFER = 4_194_304

@@ -1,4 +1,4 @@
-import { type DuckDb, literal, openDuckDb } from '../duckdb.ts'
+import { type DuckDb, FREES, literal, openDuckDb } from '../duckdb.ts'
 
 /** What a DuckDB that reads files of others may touch, all of this machine. */
 interface Allowed {
@@ -18,8 +18,7 @@ interface Allowed {
  */
 export async function openLocked({ folders = [], files = [], temporary, memory, threads }: Allowed): Promise<DuckDb> {
   const db = await openDuckDb(temporary, {
-    ...{ memory_limit: memory, threads: String(threads) },
-    ...{ allocator_flush_threshold: '1MB', allocator_bulk_deallocation_flush_threshold: '1MB' },
+    ...{ memory_limit: memory, threads: String(threads), ...FREES },
   })
   const list = (paths: readonly string[]) => `[${paths.map(literal).join(', ')}]::varchar[]`
   for (const setting of [
