@@ -73,6 +73,16 @@ describe('the workflow', () => {
     expect(files.length).toBeGreaterThan(8)
   })
 
+  test('of each night runs the mutation tests, of parts and tests that are there', () => {
+    const { jobs } = parse(read('.github/workflows/nightly.yml'))
+    expect(jobs.mutation.steps).toContainEqual({ run: 'npm run test:mutation' })
+    const parts = JSON.parse(read('test/mutation/parts.json')) as Record<string, { mutate: string[]; tests: string[] }>
+    const files = Object.values(parts).flatMap(({ mutate, tests }) => [...mutate, ...tests])
+    expect(files.length).toBeGreaterThan(1)
+    const missing = files.filter((path) => !existsSync(join(root, path.replace(/\*\.ts$/, ''))))
+    expect(missing).toEqual([])
+  })
+
   test('uses the version of Node that .nvmrc names, which package.json allows', () => {
     expect(read('.nvmrc').trim()).toBe('20')
     expect(JSON.parse(read('package.json')).engines.node).toBe('>=20.19')

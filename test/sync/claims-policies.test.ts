@@ -1,38 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { corroborate, openClaimsSql, pendingClaims, type Witness } from '../../src/sync/evidence/claims.ts'
-import { type ClaimKind, policiesOf } from '../../src/sync/evidence/policies.ts'
+import { type ClaimKind, type Policy, type PolicyName, policiesOf } from '../../src/sync/evidence/policies.ts'
 import { agreesWithFlawed, forgetImplausible } from '../../src/sync/respond/validate-response.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { pauseReached } from '../support/reached.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
-/** Responses that must agree where a person asks for four absences. */
-const responses: Readonly<Record<keyof ReturnType<typeof policiesOf>, number>> = {
-  missing: 4,
-  'missing from shrunken': 4,
-  older: 4,
-  resumed: 4,
-  shown: 2,
-  returned: 2,
-  shrunken: 3,
-  flawed: 3,
-  skipped: 4,
-  'empty place': 4,
-  unlisted: 4,
-  volatile: 3,
-  unsent: 4,
-  'volatile in few records': 10,
-  joined: 2,
-  rank: 2,
-  appeared: 2,
-  gone: 4,
-  forbidden: 2,
-  restricted: 2,
-  'restricted in mass': 3,
-  'restricted in one run': 2,
-  lifted: 2,
-  'lifted by absence': 2,
-}
 const hour = 3_600_000
 
 // What these tests claim directly reaches no policy of the program.
@@ -51,11 +24,11 @@ describe.each(kindsOfPart)('a claim on the %s database', (kind) => {
     guards: { absences: 4, shrunkenHours: 0 },
   })
 
-  test.each(Object.entries(responses) as [keyof typeof responses, number][])(
-    'of the policy "%s" takes %i responses, each of another cache window',
-    async (policy, enough) => {
+  test.each(Object.entries(policiesOf(witness(start).guards)) as [PolicyName, Policy][])(
+    'of the policy "%s" takes the responses that it says, each of another cache window',
+    async (policy, rule) => {
       const made = policy.split(/ (?:from|in|by) /)[0] as ClaimKind
-      const rule = policiesOf(witness(start).guards)[policy]
+      const enough = rule.responses
       const apart = rule.apart === 'cache' ? 600_000 : rule.apart
       const isConfirmed = async (at: number) => {
         const one = witness(at)
