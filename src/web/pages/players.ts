@@ -4,7 +4,7 @@ import type { Frame } from '../../drawing/frame.ts'
 import type { Markup } from '../../drawing/html-table.ts'
 import { observedOf, type Period } from '../../drawing/period.ts'
 import { legendLine } from '../../drawing/swatch.ts'
-import { apiWords, clockTime, count, day, length, number } from '../../drawing/words.ts'
+import { apiWords, clockTime, count, day, length, number, percent } from '../../drawing/words.ts'
 import { resolveName } from '../../questions/asking/names.ts'
 import { guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
@@ -94,7 +94,7 @@ async function playtimeFigure(visit: Visit, player: string, period: Frame): Prom
   const known = days.filter(({ least }) => least !== null)
   if (known.length === 0) return missing('days', 'Playtime is not known', 'wynnsync sync online-players')
   const sum = (of: 'least' | 'most') => known.reduce((total, one) => total + (one[of] ?? 0), 0)
-  const hours = (seconds: number | null) => (seconds === null ? null : seconds / 3600)
+  const hours = (seconds: number | null) => (seconds === null ? null : Math.round(seconds / 360) / 10)
   return {
     id: 'days',
     title: `Between ${number(sum('least') / 3600, 1)} and ${number(sum('most') / 3600, 1)} hours on the ${count(known.length, 'watched day')}, of ${days.length} in this period`,
@@ -107,7 +107,7 @@ async function playtimeFigure(visit: Visit, player: string, period: Frame): Prom
     picture: await stripOf(visit, player, { from, to }),
     table: {
       columns: ['Day (UTC)', 'Hours, at least', 'Hours, at most', 'Coverage'],
-      rows: days.map((one) => [String(one.day), hours(one.least), hours(one.most), one.coverage]),
+      rows: days.map((one) => [String(one.day), hours(one.least), hours(one.most), percent(one.coverage)]),
     },
     isTableShown: true,
   }
