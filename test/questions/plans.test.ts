@@ -1,4 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import type { Sql } from '../../src/db/database.ts'
+import { nameFinders } from '../../src/resources/key-names.ts'
+import type { Visit } from '../../src/web/html/page.ts'
+import { searchPage } from '../../src/web/pages/search.ts'
+import { guildId, playerId } from '../support/guild-answers.ts'
 import { rowsRead } from '../support/plan.ts'
 import { testDatabase } from '../support/postgres.ts'
 
@@ -43,5 +48,58 @@ describe('what is asked of many samples reads few of them:', () => {
     }
     expect(functions.map(({ name }) => name)).toContain('territory_unknown_from')
     expect(called).toEqual([])
+  })
+})
+
+describe('a name among many is found without reading the others:', () => {
+  const names = async () => {
+    const db = await testDatabase('server')
+    await db.query(
+      `insert into game.guild_member (guild_uuid, player_uuid, username, rank, valid_from, hash)
+       select $1::uuid, md5('player ' || one)::uuid, case when one % 100 = 0 then 'Ivy' else 'Zoe' end || one, 'recruit', '2026-06-01Z', '\\x00'
+         from generate_series(1, 5000) one`,
+      [guildId('a')],
+    )
+    await db.query(
+      `insert into game.player (player_uuid, username, valid_from, hash) select player_uuid, username, valid_from, hash from game.guild_member`,
+    )
+    await db.query(
+      `insert into game.guild_listing (guild_uuid, name, prefix, valid_from, hash)
+       select md5('guild ' || one)::uuid, 'Guild ' || one, 'G' || one, '2026-06-01Z', '\\x00' from generate_series(1, 5000) one`,
+    )
+    await db.query('analyze game.guild_member, game.player, game.guild_listing')
+    let read = 0
+    const query: Sql['query'] = async (text, values) => {
+      read += await rowsRead(db, /^(guild_member|player|guild_listing|player_listing)$/, text, values)
+      return await db.query(text, values)
+    }
+    const sql: Sql = { ...db, query, values: db.values.bind(db) }
+    const search = async (q: string) =>
+      await searchPage({
+        query: new URLSearchParams({ q }),
+        sql,
+        people: true,
+        finders: nameFinders,
+      } as unknown as Visit)
+    return { sql, search, read: () => read }
+  }
+
+  test('who is called so, in any case or by uuid', async () => {
+    const { sql, read } = await names()
+    const holders = async (kind: 'guild' | 'player', name: string) =>
+      (await nameFinders.keys[kind].holders(sql, name)).length
+    expect(await holders('player', 'iVY700')).toBe(1)
+    expect(await holders('player', playerId(1))).toBe(0)
+    expect([await holders('guild', 'Guild 7'), await holders('guild', 'G8')]).toEqual([1, 1])
+    expect(await holders('guild', guildId('b'))).toBe(0)
+    expect(read()).toBeLessThan(100)
+  })
+
+  test('whose names begin so', async () => {
+    const { search, read } = await names()
+    const page = await search('ivy')
+    expect(page).toMatchObject({ title: '31 names like ivy' })
+    // The list of guilds is read as a whole, once to find none that begins so and once for what is in a name.
+    expect(read()).toBeLessThan(10_500)
   })
 })

@@ -167,6 +167,7 @@ describe('every page', () => {
     expect(await placeOf('oAK')).toEqual([302, '/territories/Oak'])
     expect(await placeOf('Guild B')).toEqual([302, `/guilds/${guildId('b')}`])
     expect(await placeOf('BBB')).toEqual([302, `/guilds/${guildId('b')}`])
+    expect(await placeOf('BBBBBBBB-0000')).toEqual([302, `/guilds/${guildId('b')}`])
     expect(await placeOf('SVG')).toEqual([302, '/items/bow'])
     expect((await placeOf('img src'))[1]).toMatch(/^\/players\/[0-9a-f-]{36}$/)
     const several = await ask('/search?q=script')

@@ -54,11 +54,11 @@ export async function guildsCalled(sql: Sql, name: string): Promise<NameHolder[]
        from (select guild_uuid, name, prefix, valid_from, valid_until, 1 as place from game.guild_listing
              union all
              select guild_uuid, name, prefix, valid_from, valid_until, 2 from game.guild) known
-      where guild_uuid::text = lower($1 collate "C") or name = $1 or prefix = $1
+      where guild_uuid = $2::uuid or name = $1 or prefix = $1
       group by guild_uuid, name, prefix
       -- What the list of all guilds says is newer than what a guild was asked for.
       order by until desc nulls first, uuid, min(place) desc`,
-    [isUuid(name) ? uuidText(name) : name],
+    [name, isUuid(name) ? uuidText(name) : null],
   )
 }
 

@@ -59,6 +59,8 @@ export const guildMember = historyTable(
       index('guild_member_player').on(self.playerUuid, self.validFrom),
       index('guild_member_begun').on(self.guildUuid, self.validFrom),
       index('guild_member_username').on(self.username),
+      // Names are searched without regard to case.
+      index('guild_member_name').on(sql`lower(username collate "C")`),
       // Who joined or left lately, of all guilds.
       index('guild_member_from').on(self.validFrom),
       index('guild_member_ended').on(self.validUntil).where(sql`valid_until < 'infinity'`),

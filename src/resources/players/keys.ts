@@ -76,16 +76,16 @@ export async function playersCalled(sql: Sql, name: string): Promise<NameHolder[
     `select player_uuid::text as uuid, username as name, null as prefix, min(valid_from) as since,
             case when max(valid_until) < 'infinity' then max(valid_until) end as until
        from (select player_uuid, username, valid_from, valid_until from game.player
-              where player_uuid::text = lower($1 collate "C") or lower(username collate "C") = lower($1 collate "C")
+              where player_uuid = $2::uuid or lower(username collate "C") = lower($1 collate "C")
              union all
              select player_uuid, username, valid_from, valid_until from game.guild_member
-              where player_uuid::text = lower($1 collate "C") or lower(username collate "C") = lower($1 collate "C")
+              where player_uuid = $2::uuid or lower(username collate "C") = lower($1 collate "C")
              union all
              select player_uuid, null, first_listed_at, coalesce(last_listed_at, 'infinity') from game.player_listing
-              where player_uuid::text = lower($1 collate "C")) known
+              where player_uuid = $2::uuid) known
       group by player_uuid, username
       order by until desc nulls first, username collate "C" nulls first, uuid`,
-    [isUuid(name) ? uuidText(name) : name],
+    [name, isUuid(name) ? uuidText(name) : null],
   )
 }
 

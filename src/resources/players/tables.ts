@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { index, primaryKey } from 'drizzle-orm/pg-core'
 import { boolean, doublePrecision, instant, integer, text, textInstant, texts, uuid } from '../../db/columns.ts'
 import { historyTable, sampleTable } from '../../db/history.ts'
@@ -33,6 +34,7 @@ export const player = historyTable(
   {
     indexes: (self) => [
       index('player_username').on(self.username),
+      index('player_name').on(sql`lower(username collate "C")`),
       index('player_guild').on(self.guildUuid, self.validFrom),
     ],
   },

@@ -66,52 +66,100 @@ function cellOf({ kind, key, name }: Hit): Cell {
   return link(kinds.find(([one]) => one === kind)?.[2] ?? '', key, name)
 }
 
-/** One statement for each kind: how a name is like the text, without regard to case. */
-const likeness = (name: string) =>
-  `case when lower(${name} collate "C") = lower($1 collate "C") then 0 when starts_with(lower(${name} collate "C"), lower($1 collate "C")) then 1
-        when strpos(lower(${name} collate "C"), lower($1 collate "C")) > 0 then 2 end`
+/** A kind of things, and the texts by which one is found. `about` may be computed, of the few that are shown. */
+interface Source {
+  readonly kind: Hit['kind']
+  readonly rows: string
+  readonly key: string
+  readonly name: string
+  readonly about: string
+  readonly others: readonly string[]
+  /** Those with a uuid are found by it, or by how it begins: $2 and $3 are the first and the last that begin so. */
+  readonly isByUuid?: boolean
+}
 
-const guilds = `
-  select 'guild' as kind, guild_uuid::text as key, name, prefix as about,
-         least(${likeness('name')}, ${likeness('prefix')}, ${likeness('guild_uuid::text')}) as rank
-    from (select listed.guild_uuid, coalesce(listed.name, profile.name) as name, coalesce(listed.prefix, profile.prefix) as prefix
-            from game.guild_listing listed
-            left join game.guild profile on profile.guild_uuid = listed.guild_uuid and profile.valid_until = 'infinity'
-           where listed.valid_until = 'infinity'
-           union all
-          select profile.guild_uuid, profile.name, profile.prefix from game.guild profile
-           where profile.valid_until = 'infinity'
-             and not exists (select from game.guild_listing listed where listed.guild_uuid = profile.guild_uuid)
-           union all
-          -- A guild that is in no list may hold territories.
-          (select distinct on (guild_uuid) guild_uuid, guild_name, guild_prefix from analytics.territory_holder holder
-            where not exists (select from analytics.guild listed where listed.guild_uuid = holder.guild_uuid offset 0)
-            order by guild_uuid, held_from desc)) guild`
-const items = `
-  select 'item' as kind, internal_name as key, coalesce(display_name, internal_name) as name, concat_ws(' ', tier, coalesce(sub_type, type)) as about,
-         least(${likeness('display_name')}, ${likeness('internal_name')}) as rank from analytics.item`
-const territories = `
-  select 'territory' as kind, territory as key, territory as name, guild_name as about, ${likeness('territory')} as rank
-    from analytics.territory`
-/** The latest name of each: profiles say it, and guilds of their members. Of all of them nothing but names is read. */
-const players = `
-  select distinct on (player_uuid) 'player' as kind, player_uuid::text as key, username as name, guild_uuid, rank
-    from (select player_uuid, username, null::uuid as guild_uuid, least(${likeness('username')}, ${likeness('player_uuid::text')}) as rank
-            from game.player where valid_until = 'infinity'
-           union all
-          select player_uuid, username, guild_uuid, least(${likeness('username')}, ${likeness('player_uuid::text')})
-            from game.guild_member where valid_until = 'infinity') known
-   where rank is not null and username is not null order by player_uuid, guild_uuid nulls last`
-const guildOfPlayer = `(select guild.name from analytics.guild where guild.guild_uuid = known.guild_uuid)`
+const guilds: Source = {
+  kind: 'guild',
+  // A guild that is in no list may hold territories.
+  rows: `
+    select listed.guild_uuid, coalesce(listed.name, profile.name) as name, coalesce(listed.prefix, profile.prefix) as prefix
+      from game.guild_listing listed
+      left join game.guild profile on profile.guild_uuid = listed.guild_uuid and profile.valid_until = 'infinity'
+     where listed.valid_until = 'infinity'
+     union all
+    select profile.guild_uuid, profile.name, profile.prefix from game.guild profile
+     where profile.valid_until = 'infinity'
+       and not exists (select from game.guild_listing listed where listed.guild_uuid = profile.guild_uuid offset 0)
+     union all
+    select holder.guild_uuid, holder.guild_name, holder.guild_prefix from analytics.territory_holder holder
+     where not exists (select from game.guild_listing listed where listed.guild_uuid = holder.guild_uuid and listed.valid_until = 'infinity' offset 0)
+       and not exists (select from game.guild profile where profile.guild_uuid = holder.guild_uuid and profile.valid_until = 'infinity'
+                          and not exists (select from game.guild_listing listed where listed.guild_uuid = holder.guild_uuid) offset 0)`,
+  ...{ key: 'guild_uuid', name: 'name', about: 'prefix', others: ['prefix'], isByUuid: true },
+}
+const items: Source = {
+  ...{
+    kind: 'item',
+    rows: 'select * from analytics.item',
+    key: 'internal_name',
+    others: ['display_name', 'internal_name'],
+  },
+  ...{ name: 'coalesce(display_name, internal_name)', about: `concat_ws(' ', tier, coalesce(sub_type, type))` },
+}
+const territories: Source = {
+  ...{ kind: 'territory', rows: 'select territory, guild_name from analytics.territory', key: 'territory' },
+  ...{ name: 'territory', about: 'guild_name', others: [] },
+}
+/** The latest name of each: profiles say it, and guilds of their members, which goes before. */
+const players: Source = {
+  kind: 'player',
+  rows: `
+    select player_uuid, username, null::uuid as guild_uuid from game.player where valid_until = 'infinity'
+     union all
+    select player_uuid, username, guild_uuid from game.guild_member where valid_until = 'infinity'`,
+  ...{ key: 'player_uuid', name: 'username', about: 'guild_uuid', others: [], isByUuid: true },
+}
+
+const small = (text: string) => `lower(${text} collate "C")`
+
+/**
+ * What is so called, what begins so, and only where these are few what has the text in it: the first two are found by an index,
+ * where there are many.
+ */
+function hitsOf({ kind, rows, key, name, about, others, isByUuid = false }: Source): string {
+  const texts = [...new Set([name, ...others])]
+  const any = (test: (text: string) => string, orUuid: string) =>
+    `(${[...texts.map(test), ...(isByUuid ? [orUuid] : [])].join(' or ')})`
+  const is = any((text) => `${small(text)} = ${small('$1')}`, `${key} = $2::uuid and $2::uuid = $3::uuid`)
+  const begins = any((text) => `starts_with(${small(text)}, ${small('$1')})`, `${key} between $2::uuid and $3::uuid`)
+  const contains = any((text) => `strpos(${small(text)}, ${small('$1')}) > 0`, 'false')
+  const found = (which: string, rank: string) =>
+    `select ${kind === 'player' ? 'distinct on (player_uuid)' : ''} ${key} as key, ${name} as name, ${about} as about, ${rank} as rank
+       from (${rows}) known where ${name} is not null and ${which}${kind === 'player' ? ' order by player_uuid, guild_uuid nulls last' : ''}`
+  const first = `order by rank, length(name), name collate "C", key${isByUuid ? '' : ' collate "C"'} limit ${MOST + 1}`
+  return `
+    with near as materialized (select * from (${found(begins, `case when ${is} then 0 else 1 end`)}) one ${first}),
+    hit as (
+      select * from near
+       union all
+      select * from (${found(contains, '2')}) far
+       where (select count(*) from near) <= ${MOST} and not exists (select from near where near.key = far.key))
+    select '${kind}' as kind, key::text as key, name,
+           ${kind === 'player' ? '(select guild.name from analytics.guild where guild.guild_uuid = known.about)' : 'about'} as about, rank
+      from (select * from hit ${first}) known ${first}`
+}
+
+/** The first and the last uuid that begin with a text, which is a good part of one. */
+function uuidsFrom(text: string): [string, string] | [null, null] {
+  const digits = text.replaceAll('-', '')
+  return /^[0-9a-f]{8,32}$/i.test(digits) ? [digits.padEnd(32, '0'), digits.padEnd(32, 'f')] : [null, null]
+}
 
 async function find({ sql, people, finders }: Visit, text: string): Promise<Hit[]> {
-  const statement = (source: string) =>
-    `select kind, key, name, ${source === players ? guildOfPlayer : 'about'} as about, rank
-       from (select * from (${source}) known where rank is not null and name is not null
-              order by rank, length(name), name collate "C", key collate "C" limit ${MOST + 1}) known
-      order by rank, length(name), name collate "C", key collate "C"`
   const sources = [guilds, ...(people ? [players] : []), items, territories]
-  const found = await Promise.all(sources.map((source) => sql.query<Hit>(statement(source), [text])))
+  const found = await Promise.all(
+    sources.map((source) => sql.query<Hit>(hitsOf(source), source.isByUuid ? [text, ...uuidsFrom(text)] : [text])),
+  )
   const hits = found.flat()
   const former = [
     ...(await formerHits({ sql, finders, people }, text, hits)),

@@ -1,0 +1,2 @@
+CREATE INDEX "guild_member_name" ON "game"."guild_member" USING btree (lower(username collate "C"));--> statement-breakpoint
+CREATE INDEX "player_name" ON "game"."player" USING btree (lower(username collate "C"));
