@@ -145,24 +145,24 @@ async function keptUnder(
   { tables, growing }: Personal,
   people: readonly RestrictedPerson[],
 ): Promise<RestrictedPerson[]> {
-  const found = new Set<string>()
-  for (const group of new Set(people.map((one) => one.group))) {
-    if (growing.includes(group)) continue
-    for (const table of tables) {
+  const groups = [...new Set(people.map((one) => one.group))].filter((group) => !growing.includes(group))
+  const ofGroup = (group: string) => people.flatMap((one) => (one.group === group ? [one.playerUuid] : []))
+  const selects = groups.flatMap((group, nth) =>
+    tables.flatMap((table) => {
       const condition = keptCondition(table, group)
-      if (condition === undefined) continue
-      const uuids = people
-        .filter((one) => one.group === group && !found.has(`${one.playerUuid} ${group}`))
-        .map(({ playerUuid }) => playerUuid)
-      if (uuids.length === 0) break
-      const rows = await sql.query<{ player: string }>(
-        `select distinct who.player_uuid::text as player from ${table.table} kept, ${whoFrom(table)}
-          where ${whoseRows(table)} and (${condition})`,
-        [uuids, uuids.map(() => FOREVER)],
-      )
-      for (const { player } of rows) found.add(`${player} ${group}`)
-    }
-  }
+      const from = `select who.player_uuid::text as player, ${nth} as nth from ${table.table} kept, ${whoFrom(table)}`
+      const where = `${whoseRows(table)} and who.player_uuid = any($${nth + 3}::uuid[]) and (${condition})`
+      return condition === undefined ? [] : [`${from} where ${where}`]
+    }),
+  )
+  if (selects.length === 0) return []
+  const uuids = [...new Set(people.map(({ playerUuid }) => playerUuid))]
+  const rows = await sql.query<{ player: string; nth: number }>(selects.join(' union '), [
+    uuids,
+    uuids.map(() => FOREVER),
+    ...groups.map(ofGroup),
+  ])
+  const found = new Set(rows.map(({ player, nth }) => `${player} ${groups[nth]}`))
   return people.filter(({ playerUuid, group }) => found.has(`${playerUuid} ${group}`))
 }
 
