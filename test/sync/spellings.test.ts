@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { prepare } from '../../src/sync/normalize/prepare.ts'
-import { canonicalInstant } from '../../src/sync/normalize/values.ts'
 import { guildBody, place, syncGuild } from '../support/guild-answers.ts'
 import { profile, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
@@ -137,24 +136,3 @@ describe.each(kindsOfPart)('instants that are spelled otherwise, in the %s datab
 function sentByEarlier<Body>(body: Body): Body {
   return spelled(body, spellings['with the offset +00:00'] ?? String)
 }
-
-test.each([
-  ['2026-04-23T14:33:23.733000Z', '2026-04-23T14:33:23.733000Z'],
-  ['2026-04-23T14:33:23.7334567Z', '2026-04-23T14:33:23.733456Z'],
-  ['2026-04-23 14:33:23+00:00', '2026-04-23T14:33:23.000000Z'],
-  ['2026-04-23T01:33:23.5+02:00', '2026-04-22T23:33:23.500000Z'],
-  // Postgres takes no such offset.
-  ['2026-06-30T01:33:23+16:00', '2026-06-30T01:33:23+16:00'],
-  ['2026-06-31T01:33:23Z', '2026-06-31T01:33:23Z'],
-  ['2026-06-31T01:33:23+02:00', '2026-06-31T01:33:23+02:00'],
-  // What names no zone is UTC, as the database reads it.
-  ['2026-06-30T01:33:23', '2026-06-30T01:33:23.000000Z'],
-  ['2026-06-30 01:33:23.5', '2026-06-30T01:33:23.500000Z'],
-  ['2026-06-30T01:33Z', '2026-06-30T01:33:00.000000Z'],
-  ['20260630T013323+0200', '2026-06-29T23:33:23.000000Z'],
-  // A date and a time for people.
-  ['2026-06-30 01:33', '2026-06-30 01:33'],
-  ['at 2026-06-30T01:33:23Z', 'at 2026-06-30T01:33:23Z'],
-])('%s is spelled %s', (sent, canonical) => {
-  expect(canonicalInstant(sent)).toBe(canonical)
-})

@@ -19,10 +19,10 @@ const basic = /^(\d{4})(\d\d)(\d\d)[Tt](\d\d)(\d\d)(\d\d)((?:[.,]\d{1,12})?(?:[Z
 export function canonicalInstant(text: string): string {
   // Most texts are none, and an expression costs more than a few characters.
   if (text.length < 15 || text.length > 40) return text
-  if (text.charCodeAt(8) === 84 || text.charCodeAt(8) === 116)
-    return basic.test(text) ? canonicalInstant(text.replace(basic, '$1-$2-$3T$4:$5:$6$7')) : text
-  if (text.charCodeAt(4) !== 45 || text.charCodeAt(13) !== 58) return text
-  const [, day, minute, second, fraction = '', sign, hours, minutes = '00'] = instant.exec(text) ?? []
+  const isBasic = text.charCodeAt(8) === 84 || text.charCodeAt(8) === 116
+  if (!isBasic && (text.charCodeAt(4) !== 45 || text.charCodeAt(13) !== 58)) return text
+  const extended = isBasic ? text.replace(basic, '$1-$2-$3T$4:$5:$6$7') : text
+  const [, day, minute, second, fraction = '', sign, hours, minutes = '00'] = instant.exec(extended) ?? []
   if (day === undefined) return text
   const time = second ?? `${minute}:00`
   const written = Date.parse(`${day}T${time}Z`)
