@@ -2,12 +2,22 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
+import { programCalled } from '../../src/cli/commands/demo/demo-command.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { temporaryFolder } from '../support/postgres.ts'
 
 const lines = (text: string) => text.split('\n').map((line) => line.trim().replace(/ {2,}/g, '  '))
 
 beforeAll(buildProgram)
+
+test.each([
+  ['/home/a/wynnsync/dist/main.js', 'node dist/main.js'],
+  ['/home/a/bot/node_modules/.bin/wynnsync', 'npx wynnsync'],
+  ['C:\\bot\\node_modules\\wynnsync\\dist\\main.js', 'npx wynnsync'],
+  ['/usr/local/bin/wynnsync', 'wynnsync'],
+])('the demo shows commands as the program was called: %s', (script, program) => {
+  expect(programCalled(script)).toBe(program)
+})
 
 test('the demo shows its days in five paragraphs, whose commands show the same, and which the README quotes', {
   timeout: 240_000,

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { type App, createApp, migrateDatabase, openDatabase } from '../../../app/app.ts'
 import { admissionOf, engineOf, openApi } from '../../../app/app-api.ts'
 import { virtualClock } from '../../../base/clock.ts'
@@ -65,7 +65,7 @@ export async function demoCommand(context: Context, { seed: seedText = '1' }: De
 function paragraphText(number: number, { text, command, columns, rows }: Paragraph, folder: string): string {
   const words = command.map((word) => (/^[\w:=.-]+$/.test(word) ? word : `"${word}"`)).join(' ')
   const table = formatTable(columns, rows, { readable: true }).replace(/^(?=.)/gm, '   ')
-  return `\n${number}. ${text}\n\n   node dist/main.js ${words} --data-dir ${folder}\n\n${table}`
+  return `\n${number}. ${text}\n\n   ${programCalled()} ${words} --data-dir ${folder}\n\n${table}`
 }
 
 /** Writes the report into the working directory; where that fails, into the demo's own folder. Returns its path. */
@@ -79,16 +79,23 @@ async function writeDemoReport(db: Database, app: App, folder: string): Promise<
   }
 }
 
+/** How the program was called, and can be called again from the same folder. @param script of the process */
+export function programCalled(script = process.argv[1] ?? ''): string {
+  if (/[\\/]node_modules[\\/]/.test(script)) return 'npx wynnsync'
+  return basename(script) === 'wynnsync' ? 'wynnsync' : 'node dist/main.js'
+}
+
 function nextSteps(folder: string, report: string): string {
+  const program = programCalled()
   return `\nAll of this with pictures, for a browser:
 
   ${report}
 
 The database stays where it is, and every command above can be typed. Then:
 
-  node dist/main.js query --list --data-dir ${folder}
-  node dist/main.js serve --data-dir ${folder}          the same as pages, with the map
-  node dist/main.js sync          the public API, into the database that your settings name
+  ${program} query --list --data-dir ${folder}
+  ${program} serve --data-dir ${folder}          the same as pages, with the map
+  ${program} sync          the public API, into the database that your settings name
 `
 }
 
