@@ -56,6 +56,7 @@ describe.skipIf(!hasTerminals)('a table on a terminal', () => {
 
   test('is as wide as $COLUMNS says, and whole with --wide', async () => {
     const { lines } = await shown(identifications, { COLUMNS: '50' })
+    expect(lines.length).toBeGreaterThan(2)
     for (const line of lines) expect(cells(line)).toBeLessThanOrEqual(50)
     const wide = await shown([...identifications, '--wide'])
     expect(wide.lines[1]).toContain('of a long name '.repeat(6).trim())

@@ -202,6 +202,7 @@ async function expectOrdered(db: Database, folder: string, files: LakeIndex['fil
 async function expectEqual(db: Database, folder: string): Promise<void> {
   const index = await readIndex(folder)
   const listed = index?.files.map(({ path }) => path).sort()
+  expect(listed).not.toEqual([])
   expect(await cataloguedFiles(folder)).toEqual(listed)
   expect(await tablesFiles(folder)).toEqual(listed)
   const duck = await openDuckDb()

@@ -263,6 +263,7 @@ describe.each(kindsOfPart)('on %s, what follows from versions', (kind) => {
         await retract(source)
         await expectFollowing('retracted')
       }
+      expect(before.size).toBeGreaterThan(0)
       for (const [table, lines] of await content())
         expect([table, different(lines, before.get(table) ?? [])]).toEqual([table, [[], []]])
     },

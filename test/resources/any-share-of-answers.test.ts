@@ -78,6 +78,7 @@ describe.each(kindsOfLongTests)('any share of the answers, in any order, on the 
       const accepted = await world.db.query<{ at: Date }>(
         `select observed_at as at from sync.run where status in ('ok', 'unchanged')`,
       )
+      expect(accepted).not.toEqual([])
       for (const { at } of accepted) {
         const shown = told.find((one) => one.at === at.getTime())?.state
         const map = await world.db.query<{ name: string; guild: string | null }>(

@@ -158,6 +158,8 @@ describe('several clients that share a budget', () => {
     const until = start + 3.2 * MINUTE
     await clock.playOut(compete(clients.transports, clock, until), () => clients.isQuiet(served.asleep()))
     expect(limiter.refusals()).toBe(0)
-    for (const { all } of perMinute(requests, until).slice(1)) expect(all).toBeGreaterThanOrEqual(49)
+    const minutes = perMinute(requests, until).slice(1)
+    expect(minutes).toHaveLength(2)
+    for (const { all } of minutes) expect(all).toBeGreaterThanOrEqual(49)
   })
 })

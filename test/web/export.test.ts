@@ -82,7 +82,9 @@ describe('the pages as files', () => {
     const { removed } = await write(false, place)
     expect(removed).toBeGreaterThan(0)
     expect(existsSync(join(place, 'players'))).toBe(false)
-    for (const file of await filesIn(place)) {
+    const files = await filesIn(place)
+    expect(files.length).toBeGreaterThan(10)
+    for (const file of files) {
       const text = await readFile(join(place, file), 'utf8')
       expect([file, /Player\d|img src=x/.test(text.replaceAll(hostile.territory, ''))]).toEqual([file, false])
     }

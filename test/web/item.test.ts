@@ -180,7 +180,9 @@ describe.each(kindsOfPart)('the page of an item on the %s database', (kind) => {
     expect(then.querySelector('h1')?.textContent).toBe(`Bow ${evil} as of patch 1`)
     expect(textsOf(then, '.item-card .lore')).toEqual(['It is old.'])
     expect(textsOf(then, '.item > div h4')).toEqual([`Bow ${evil}`, 'Where it comes from'])
-    for (const link of links.filter((href) => href.includes('?a=')))
+    const comparisons = links.filter((href) => href.includes('?a='))
+    expect(comparisons).not.toEqual([])
+    for (const link of comparisons)
       expect((await pageOf(link.replace(/#.*/, ''))).querySelector('#compare')).not.toBeNull()
   })
 

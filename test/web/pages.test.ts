@@ -87,7 +87,9 @@ describe.each(kindsOfPart)('the pages on the %s database', (kind) => {
   test('have a picture each for sites that show links, of the size these ask for, made once', async () => {
     const { url, ask } = await served()
     // With a chart of each kind of colour, with hostile names, and without a chart.
-    for (const [path] of paths().filter(([path]) => /^\/$|^\/(map|worlds|guilds.*%)$/.test(path))) {
+    const drawn = paths().filter(([path]) => /^\/$|^\/(map|worlds|guilds\/.*%.*)$/.test(path))
+    expect(drawn).toHaveLength(4)
+    for (const [path] of drawn) {
       const { document } = parseHTML((await ask(path)).text)
       const address = String(document.querySelector('meta[property="og:image"]')?.getAttribute('content'))
       expect(address.startsWith(`${url}/og/`), address).toBe(true)
