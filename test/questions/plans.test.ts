@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
 import type { Sql } from '../../src/db/database.ts'
 import { nameFinders } from '../../src/resources/key-names.ts'
 import type { Visit } from '../../src/web/html/page.ts'
 import { searchPage } from '../../src/web/pages/search.ts'
 import { guildId, playerId } from '../support/guild-answers.ts'
-import { rowsRead } from '../support/plan.ts'
+import { rowsRead, scansBegun } from '../support/plan.ts'
 import { testDatabase } from '../support/postgres.ts'
+import { serve } from '../support/web-world.ts'
+import type { World } from '../support/world.ts'
 
 describe('what is asked of many samples reads few of them:', () => {
   const samples = {
@@ -102,4 +105,33 @@ describe('a name among many is found without reading the others:', () => {
     // The list of guilds is read as a whole, once to find none that begins so and once for what is in a name.
     expect(read()).toBeLessThan(10_500)
   })
+})
+
+test('the list of guilds looks up numbers of those alone that were asked for', async () => {
+  const db = await testDatabase('server')
+  await db.query(
+    `insert into game.guild_listing (guild_uuid, name, prefix, valid_from, hash)
+     select md5('guild ' || one)::uuid, 'Guild ' || one, 'G' || one, '2026-06-01Z', '\\x00' from generate_series(1, 3000) one`,
+  )
+  await db.query(
+    `insert into game.guild (guild_uuid, name, prefix, valid_from, hash)
+     select guild_uuid, name, prefix, valid_from, hash from game.guild_listing where name like 'Guild 100%'`,
+  )
+  await db.query(
+    `insert into game.guild_sample (guild_uuid, observed_at, level) select guild_uuid, valid_from, 7 from game.guild`,
+  )
+  await db.query('analyze game.guild_listing, game.guild, game.guild_sample')
+  let begun = 0
+  const transaction: typeof db.transaction = (work, options) =>
+    db.transaction((sql) => {
+      const query: Sql['query'] = async (text, values) => {
+        if (/guild_listing/.test(text)) begun += await scansBegun(sql, /^guild_sample/, text, values)
+        return await sql.query(text, values)
+      }
+      return work({ ...sql, query })
+    }, options)
+  const { ask } = await serve({ db: Object.assign(Object.create(db), { transaction }), clock: systemClock } as World)
+  expect((await ask('/guilds')).text).toContain('Guild 1000')
+  expect(begun).toBeGreaterThan(10)
+  expect(begun).toBeLessThan(200)
 })

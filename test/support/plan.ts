@@ -11,11 +11,24 @@ interface Node {
 
 /** Runs a statement, and says how many rows the nodes of its plan gave whose table or kind is so called. */
 export async function rowsRead(sql: Sql, of: RegExp, text: string, values?: readonly SqlValue[]): Promise<number> {
+  return await summed(sql, of, { text, values }, (node) => node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0))
+}
+
+/** Runs a statement, and says how often the nodes of its plan were begun whose table or kind is so called. */
+export async function scansBegun(sql: Sql, of: RegExp, text: string, values?: readonly SqlValue[]): Promise<number> {
+  return await summed(sql, of, { text, values }, () => 1)
+}
+
+interface Statement {
+  readonly text: string
+  readonly values: readonly SqlValue[] | undefined
+}
+
+async function summed(sql: Sql, of: RegExp, { text, values }: Statement, each: (node: Node) => number) {
   const [row] = await sql.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(`explain (analyze, format json) ${text}`, values)
-  const read = (node: Node): number => {
-    const given = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
-    const own = of.test(node['Relation Name'] ?? node['Node Type']) ? given : 0
-    return (node.Plans ?? []).reduce((sum, one) => sum + read(one), own)
+  const sum = (node: Node): number => {
+    const own = of.test(node['Relation Name'] ?? node['Node Type']) ? each(node) * node['Actual Loops'] : 0
+    return (node.Plans ?? []).reduce((total, one) => total + sum(one), own)
   }
-  return row ? read(row['QUERY PLAN'][0].Plan) : 0
+  return row ? sum(row['QUERY PLAN'][0].Plan) : 0
 }

@@ -25,20 +25,34 @@ interface Guild {
 
 const columns = `guild_uuid::text as uuid, name, prefix, level, members, online, territories, wars,
   xp_percent::double precision as xp, observed_at as observed`
-/** Every guild that is listed or holds a territory, with what the map says it holds now; NULL where the map was never seen. */
+/**
+ * Every guild that is listed or holds a territory, with what the map says it holds now; NULL where the map was never seen. Few of
+ * those that are listed were ever asked for, so numbers are looked up of these alone.
+ */
 const listed = `
-  select coalesce(guild.guild_uuid, held.guild_uuid)::text as uuid, coalesce(guild.name, held.name) as name,
-         coalesce(guild.prefix, held.prefix) as prefix, guild.level, guild.members, guild.online, guild.wars,
+  select coalesce(named.guild_uuid, held.guild_uuid) as uuid, coalesce(named.name, held.name) as name,
+         coalesce(named.prefix, held.prefix) as prefix, latest.level, latest.members, latest.online, latest.wars,
          case when exists (select from analytics.territory) then coalesce(held.territories, 0) end as territories
-    from analytics.guild guild
+    from (select listed.guild_uuid, coalesce(listed.name, profile.name) as name, coalesce(listed.prefix, profile.prefix) as prefix
+            from game.guild_listing listed
+            left join game.guild profile on profile.guild_uuid = listed.guild_uuid and profile.valid_until = 'infinity'
+           where listed.valid_until = 'infinity'
+           union all
+          select profile.guild_uuid, profile.name, profile.prefix from game.guild profile
+           where profile.valid_until = 'infinity'
+             and not exists (select from game.guild_listing listed where listed.guild_uuid = profile.guild_uuid)) named
+    left join (select seen.guild_uuid, own.level, own.members, own.online, own.wars
+                 from (select distinct guild_uuid from game.guild) seen
+                cross join lateral (select * from game.guild_sample sample where sample.guild_uuid = seen.guild_uuid
+                                     order by sample.observed_at desc limit 1) own) latest on latest.guild_uuid = named.guild_uuid
     full join (select guild_uuid, min(guild_name) as name, min(guild_prefix) as prefix, count(*)::int as territories
                  from analytics.territory where guild_uuid is not null group by guild_uuid) held
-      on held.guild_uuid = guild.guild_uuid`
+      on held.guild_uuid = named.guild_uuid`
 
 /** The rating of a guild in the season of an instant. */
 const ratingOf = (uuid: string) => `left join lateral (
   select rated.rating::float8 as rating from game.guild_season rated
-   where rated.guild_uuid = ${uuid}::uuid and rated.rating is not null
+   where rated.guild_uuid = ${uuid} and rated.rating is not null
      and rated.season = (select season from analytics.season where started_at < $5 order by started_at desc limit 1)
    order by rated.observed_at desc limit 1) season on true`
 
@@ -123,8 +137,8 @@ async function guildsBy(
     `with pair as materialized (
        select to_guild_uuid as winner, from_guild_uuid as loser, count(*) as captures from analytics.territory_capture
         where captured_at >= $4 and captured_at < $5 and not is_recapture group by 1, 2),
-     won as (select winner::text as uuid, sum(captures)::int as won from pair group by 1),
-     lost as (select loser::text as uuid, sum(captures)::int as lost from pair group by 1),
+     won as (select winner as uuid, sum(captures)::int as won from pair group by 1),
+     lost as (select loser as uuid, sum(captures)::int as lost from pair group by 1),
      shown as (
        select guild.*, case when $6 then coalesce(won.won, 0) end as won, case when $6 then coalesce(lost.lost, 0) end as lost${isRated ? ', season.rating' : ''}, count(*) over ()::int as total
          from (${listed}) guild left join won using (uuid) left join lost using (uuid)
@@ -132,7 +146,9 @@ async function guildsBy(
         where $1 = '' or strpos(lower(name collate "C"), lower($1 collate "C")) > 0 or lower(prefix collate "C") = lower($1 collate "C")
         order by ($1 <> '' and lower(prefix collate "C") = lower($1 collate "C")) is true desc, ${by}${isText ? ' collate "C"' : ''} ${isFalling ? 'desc' : 'asc'} nulls last,
                  territories desc nulls last, level desc nulls last, name collate "C" limit $2 offset $3)
-     select shown.*${isRated ? '' : ', season.rating'} from shown ${isRated ? '' : ratingOf('shown.uuid')}
+     select shown.uuid::text as uuid, shown.name, shown.prefix, shown.level, shown.members, shown.online, shown.wars, shown.territories,
+            shown.won, shown.lost, shown.total, ${isRated ? 'shown' : 'season'}.rating
+       from shown ${isRated ? '' : ratingOf('shown.uuid')}
       order by ($1 <> '' and lower(shown.prefix collate "C") = lower($1 collate "C")) is true desc, shown.${by}${isText ? ' collate "C"' : ''} ${isFalling ? 'desc' : 'asc'} nulls last,
                shown.territories desc nulls last, shown.level desc nulls last, shown.name collate "C"`,
     [text, PER_PAGE, offset, from, to, isWatched],
