@@ -64,7 +64,8 @@ test('watch add, list, test and remove edit the database, and show no secret', a
   expect(jsonSchemas['watch-list'].safeParse(list).error).toBeUndefined()
   expect(list.watches[0].target).toMatch(/^webhook at 127\.0\.0\.1:\d+$/)
   expect((await run('list')).out).toContain('Oak Bow')
-  expect((await run('test', 'mine')).code).toBe(0)
+  const tested = await run('test', 'mine')
+  expect(tested).toMatchObject({ code: 0, out: expect.stringMatching(/^a line of words was sent to the webhook at /) })
   expect(jsonSchemas['watch-message'].safeParse(receiver.got[0]).error).toBeUndefined()
   for (const [args, message] of [
     [['test', 'yours'], 'watch not found: yours; there are: mine'],
@@ -135,6 +136,14 @@ test('a sync from a crontab sends what it changed; status and doctor say what is
   expect(watches).toMatchObject([{ watch: 'bows', error: 'status 404', deliveredAt: null }])
   expect((await run('status')).out).toMatch(/Watches whose messages do not arrive\n.*\nbows .*status 404/)
   status = 204
+  // A test is the latest that it is about, also where it was not taken, and changes nothing of what is sent.
+  const tested = await run('watch', 'test', 'bows')
+  expect(tested).toMatchObject({ code: 0, out: expect.stringContaining('the latest that it is about, of ') })
+  expect(receiver.got.at(-1)).toMatchObject({
+    id: expect.stringMatching(/^test_/),
+    ...{ watch: 'bows', title: 'test of bows: item changed', events: [{ text: 'Oak Bow: 1 changed' }] },
+  })
+  expect(JSON.parse((await run('status', '--json')).out).watches).toEqual(watches)
   const db = await openServer(environment.DATABASE_URL)
   await db.query(`insert into sync.watch values ('later', '{"events": ["dance"]}', null, '{"type": "pigeon"}', null)`)
   await db.close()

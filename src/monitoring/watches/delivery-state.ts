@@ -59,9 +59,20 @@ export async function readNews(
 ): Promise<WatchedChange[]> {
   return await sql.query<WatchedChange>(
     `select number, at as "writtenAt" from sync.outbox
-      where number > $1 and ($2::bigint is null or number <= $2) and not change @> '{"late": true}'
-        and case change->>'event' when 'change' then change->>'resource' else change->>'event' end = any($3)
+      where number > $1 and ($2::bigint is null or number <= $2) and ${isNews('$3')}
       order by number limit ${mostChanges}`,
     [after, upto, sources],
   )
 }
+
+/** The latest news from some sources before a number, the newest first: as many as a watch may look through at once. */
+export async function readNewsBefore(sql: Sql, sources: readonly string[], before: number): Promise<number[]> {
+  const rows = await sql.query<{ number: number }>(
+    `select number from sync.outbox where number < $1 and ${isNews('$2')} order by number desc limit 200`,
+    [before, sources],
+  )
+  return rows.map(({ number }) => number)
+}
+
+const isNews = (sources: string) => `not change @> '{"late": true}'
+        and case change->>'event' when 'change' then change->>'resource' else change->>'event' end = any(${sources})`

@@ -61,6 +61,8 @@ interface Message {
   /** The same in every attempt. */
   readonly id: string
   readonly watch: string
+  /** Whether a person tries the watch. */
+  readonly isTest?: boolean
   readonly occurrences: readonly Occurrence[]
   /** Where pages are; undefined: messages have no links to them. */
   readonly site?: string | undefined
@@ -75,11 +77,12 @@ const mostLines = 20
 const [longestLine, longestTitle, longestUrl, longestText] = [200, 256, 2048, 4000]
 
 /** The message for programs: everything, in order. */
-function messageJson({ id, watch, occurrences, site }: Message) {
+function messageJson(message: Message) {
+  const { id, watch, occurrences, site } = message
   return {
     id,
     watch,
-    title: titleOf(watch, occurrences),
+    title: titleOf(message),
     count: occurrences.length,
     events: occurrences.map(({ writtenAt, path, number, detail, ...rest }) => {
       const url = urlOf(path, site)
@@ -89,9 +92,9 @@ function messageJson({ id, watch, occurrences, site }: Message) {
 }
 
 export function bodyOf(type: Exclude<Target['type'], 'command'>, message: Message): string {
-  const { watch, occurrences, site } = message
+  const { occurrences, site } = message
   if (type === 'webhook') return JSON.stringify(messageJson(message))
-  const title = titleOf(watch, occurrences)
+  const title = titleOf(message)
   if (type === 'slack') {
     const shown = linesOf(occurrences, ({ path, text }) => {
       const url = urlOf(path, site)
@@ -107,7 +110,8 @@ export function bodyOf(type: Exclude<Target['type'], 'command'>, message: Messag
  * A message as an embed of Discord: of one occurrence its own title, with what is so since then; of several, a line each. The colour is
  * that of the guild, where all are about one.
  */
-function embedOf({ watch, occurrences, site }: Message) {
+function embedOf(message: Message) {
+  const { occurrences, site } = message
   const [first] = occurrences
   const only = occurrences.length === 1 ? first : undefined
   const url = only ? urlOf(only.path, site) : site
@@ -115,14 +119,14 @@ function embedOf({ watch, occurrences, site }: Message) {
   const [guild] = names
   const picture = names.size === 1 && first ? pictureOf(first.path, site) : undefined
   return {
-    title: only ? shortened(discordLine(shortened(only.text)), longestTitle) : titleOf(watch, occurrences),
+    title: only ? shortened(discordLine(shortened(only.text)), longestTitle) : titleOf(message),
     description: only ? aboutOne(only, site) : linesOf(occurrences, (one) => discordItem(one, site)),
     ...(url && url.length <= longestUrl ? { url } : {}),
     ...(names.size === 1 && typeof guild === 'string'
       ? { color: Number.parseInt(guildColour(guild).slice(1), 16) }
       : {}),
     ...(picture === undefined ? {} : { thumbnail: { url: picture } }),
-    footer: { text: watch },
+    footer: { text: nameOf(message) },
     timestamp: occurrences.at(-1)?.at.toISOString(),
   }
 }
@@ -162,11 +166,14 @@ function headersOf(id: string, body: string, secret: string | undefined, now: nu
   return { ...headers, 'webhook-signature': `v1,${signature}` }
 }
 
-function titleOf(watch: string, occurrences: readonly Occurrence[]): string {
+/** What people read as the name of the watch. */
+const nameOf = ({ watch, isTest = false }: Message) => (isTest ? `test of ${watch}` : watch)
+
+function titleOf(message: Message): string {
   const counts = new Map<string, number>()
-  for (const { event } of occurrences) counts.set(event, (counts.get(event) ?? 0) + 1)
+  for (const { event } of message.occurrences) counts.set(event, (counts.get(event) ?? 0) + 1)
   const parts = [...counts].map(([event, count]) => (count === 1 ? event : `${count} ${event}`))
-  return shortened(`${watch}: ${parts.join(', ')}`, longestTitle)
+  return shortened(`${nameOf(message)}: ${parts.join(', ')}`, longestTitle)
 }
 
 function linesOf(occurrences: readonly Occurrence[], lineOf: (one: Occurrence) => string): string {

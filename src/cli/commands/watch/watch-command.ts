@@ -9,6 +9,7 @@ import { NothingThere } from '../../../db/connect.ts'
 import type { Database } from '../../../db/database.ts'
 import { unmatchedNames } from '../../../monitoring/watch-names.ts'
 import type { Occurrence } from '../../../monitoring/watches/event-queries.ts'
+import { readLatest } from '../../../monitoring/watches/occurrences.ts'
 import { sendMessage, targetText } from '../../../monitoring/watches/send.ts'
 import { parseWatches, type Watch } from '../../../monitoring/watches/watch.ts'
 import {
@@ -90,20 +91,26 @@ export async function watchList(context: Context): Promise<void> {
   writeResult(context, documentOf(context, place, content), rows.length > 0 ? table : none, boldFirstLine)
 }
 
-/** `watch test <name>`: sends a message that says that it is a test. @throws FatalError when it was refused */
+/** `watch test <name>`: sends the latest message that the watch has, or a line of words, and says that it is a test. @throws FatalError when it was refused */
 export async function watchTest(context: Context, _flags: WatchFlags, name: string): Promise<void> {
   const { clock, config } = context.app
   const { place, content } = await shownIn(context, 'watch test')
-  const { target } = watchNamed(content, name)
+  const watch = watchNamed(content, name)
+  const { target } = watch
+  const latest = await readOnly(context, 'watch test', async (db) => await readLatest(db, watch))
   const at = new Date(clock.now())
-  const test: Occurrence = { event: 'news', number: 0, writtenAt: at, at, text: 'A test of this watch', path: '/' }
-  const message = { id: `test_${at.getTime()}`, watch: name, occurrences: [test], site: content.site }
+  const nothing: Occurrence = { event: 'news', number: 0, writtenAt: at, at, text: nothingSent, path: '/' }
+  const occurrences = [latest ?? nothing]
+  const message = { id: `test_${at.getTime()}`, watch: name, isTest: true, occurrences, site: content.site }
   const http = openHttp(config)
   const sent = sendMessage(target, message, { clock, signal: context.signal, http })
   const { failure } = await sent.finally(() => http.close())
   if (failure !== null) throw new FatalError(`the ${targetText(target)} did not take the message: ${failure}`)
-  shown(context, place, content, `sent to the ${targetText(target)}\n`)
+  const what = latest ? `the latest that it is about, of ${latest.at.toISOString()},` : 'a line of words'
+  shown(context, place, content, `${what} was sent to the ${targetText(target)}\n`)
 }
+
+const nothingSent = 'Nothing that this watch is about happened while changes were kept; a message looks like this one'
 
 /** `watch remove <name>`: asks, and removes a rule; also one that this version cannot read. */
 export async function watchRemove(context: Context, flags: ConsentFlags, name: string): Promise<void> {
@@ -138,12 +145,12 @@ async function storedIn(context: Context, holds: string): Promise<Shown> {
   }
   if (existsSync(watchFileOf(context.app.config)))
     return await withDatabase(context, holds, takeAndRead, { access: 'create' })
-  return await readOnly(context, holds)
+  return (await readOnly(context, holds, read)) ?? nothingThere
 }
 
 /** The watches of the database; beside one that has none, those of the file, which stays as it is. */
 async function shownIn(context: Context, holds: string): Promise<Shown> {
-  const stored = await readOnly(context, holds)
+  const stored = (await readOnly(context, holds, read)) ?? nothingThere
   const file = watchFileOf(context.app.config)
   if (!existsSync(file)) return stored
   if (stored.content.names.length > 0) {
@@ -155,10 +162,17 @@ async function shownIn(context: Context, holds: string): Promise<Shown> {
   return { ...stored, content: { watches, site, names: watches.map(({ name }) => name), unreadable: [] } }
 }
 
-async function readOnly(context: Context, holds: string): Promise<Shown> {
-  return await withDatabase(context, holds, read).catch((error: unknown) => {
+const nothingThere: Shown = { place: null, content: { watches: [], names: [], unreadable: [] } }
+
+/** Undefined where there is no history yet. */
+async function readOnly<T>(
+  context: Context,
+  holds: string,
+  work: (db: Database) => Promise<T>,
+): Promise<T | undefined> {
+  return await withDatabase(context, holds, work).catch((error: unknown) => {
     if (!(error instanceof NothingThere)) throw error
-    return { place: null, content: { watches: [], names: [], unreadable: [] } }
+    return undefined
   })
 }
 
