@@ -164,6 +164,25 @@ describe.each(['server', 'embedded'] as const)('into the %s database', (kind) =>
     await world.sandbox.close()
   })
 
+  test('a key that is too long for an index costs its row, also where rows are copied as they are', async () => {
+    const own = await publish()
+    // What an index stores of a text that repeats is short.
+    const long = `(select string_agg(sha256(nth::varchar), '') from range(100) numbers(nth))`
+    await craft(
+      own,
+      'game.territory',
+      rewrite(
+        duck,
+        (from) =>
+          `select * from ${from} union all by name (select * replace (${long} as territory) from ${from} limit 1)`,
+      ),
+    )
+    const db = await testDatabase(kind)
+    const { refused, tables } = await take(db, own)
+    expect(refused).toEqual([])
+    expect(tables.find(({ table }) => table === 'game.territory')).toMatchObject({ refused: 1, taken: 2 })
+  })
+
   test('a file with a value that only Postgres refuses is refused, and the others load', async () => {
     const own = await publish()
     const wrong = join(await temporaryFolder(), 'wrong.csv')

@@ -200,7 +200,8 @@ function conditionsOf(name: string, type: string, { observed, until, required, i
     conditions.push(
       notLong(
         `${own}::varchar`,
-        `json_valid(${own}::varchar) and not regexp_matches(${own}::varchar, '\\\\u(0000|[dD][89a-fA-F])')
+        // Behind a backslash that is escaped they are text.
+        `json_valid(${own}::varchar) and not regexp_matches(replace(${own}::varchar, '\\\\', ''), '\\\\u(0000|[dD][89a-fA-F])')
          and not regexp_matches(${withoutTexts(`${own}::varchar`)}, '[eE][-+]?\\d{3}|\\d{1000}') and ${isFlat(`${own}::varchar`)}`,
       ),
     )

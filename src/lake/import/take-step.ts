@@ -18,7 +18,7 @@ import { mergeRows, mergeSessions, wholeOf, whoseSessionsCount } from './merge-r
 import { mergeVersions } from './merge-versions.ts'
 import type { Import, Refused, Step, TakenRows } from './plan.ts'
 import { namedIn, rebuildDocuments, removeRestricted, rulesOf } from './row-rules.ts'
-import { stageFile } from './staged-file.ts'
+import { type RowRules, stageFile } from './staged-file.ts'
 import { takenTables } from './taken-tables.ts'
 
 /** What a step did. */
@@ -166,10 +166,13 @@ async function place(
   const month = of.kind === 'rows' ? (files[0]?.month ?? null) : null
   if (!(await meetsNothing(sql, of, { tables: names.map((name) => work.plan.tables.get(name)), month })))
     return undefined
+  // While rows are copied, the tables have no indexes that say which values have a limit.
+  const rules = new Map<string, RowRules>()
+  for (const name of names) rules.set(name, await rulesOf(sql, name, untilOf(work)))
   const copy = async () => {
-    for (const name of names) {
+    for (const [name, ofTable] of rules) {
       const files = fetched.filter(({ file }) => file.table === name)
-      staged.set(name, await copyFiles(work, taking, { name, into: name, files }))
+      staged.set(name, await copyFiles(work, taking, { name, into: name, files, rules: ofTable }))
     }
   }
   await fitting(() =>
@@ -209,7 +212,7 @@ async function stageAndMerge(
 async function stage(work: Import, taking: Taking, name: string, files: readonly Fetched[]): Promise<Staged> {
   const { sql } = taking
   const into = `pg_temp.${stagedName(name)}`
-  const total = await copyFiles(work, taking, { name, into, files })
+  const total = await copyFiles(work, taking, { name, into, files, rules: await rulesOf(sql, name, untilOf(work)) })
   await rebuildDocuments(sql, name, into)
   if ('player_uuid' in (work.plan.tables.get(name)?.types ?? {}))
     total.restricted += await removeRestricted(sql, into, 'player_uuid')
@@ -222,18 +225,20 @@ interface Copying {
   readonly name: string
   readonly into: string
   readonly files: readonly Fetched[]
+  readonly rules: RowRules
 }
 
+/** Nothing was observed after that. */
+const untilOf = ({ index, options }: Import) => new Date(Math.min(Date.parse(index.at), options.clock.now()))
+
 async function copyFiles(
-  { duck, plan, index, room, options }: Import,
+  { duck, plan, room, options }: Import,
   { sql, refused }: Taking,
-  { name, into, files }: Copying,
+  { name, into, files, rules }: Copying,
 ): Promise<Staged> {
   const table = plan.tables.get(name)
   const total: Staged = { rows: 0, refused: 0, restricted: 0, lacks: false }
   if (!table) return total
-  const until = new Date(Math.min(Date.parse(index.at), options.clock.now()))
-  const rules = await rulesOf(sql, name, until)
   for (const { file, path } of files) {
     await sql.query('savepoint lake_file')
     try {
