@@ -29,6 +29,12 @@ interface Version {
   until: number
 }
 
+const hour = 60 * 60_000
+
+/** Another copy of the same hour is not a second answer, by either clock. By that of this machine half of it is enough: polls do not come to the second. */
+const isOther = (before: { readonly last: number; readonly received: number }, at: number, received: number) =>
+  at - before.last >= hour && received - before.received >= hour / 2
+
 /** What the tables should say, written from the rules and not from the program. */
 function createModel() {
   const versions: Version[] = []
@@ -68,8 +74,7 @@ function createModel() {
   function miss(version: Version, at: number, received: number): void {
     const before = missed.get(version.key)
     if (before === undefined) return void missed.set(version.key, { first: at, last: at, received, times: 1 })
-    // Another copy of the same hour is not a second answer, by either clock.
-    if (Math.min(at - before.last, received - before.received) < 60 * 60_000) return
+    if (!isOther(before, at, received)) return
     version.until = before.first
     missed.delete(version.key)
   }
@@ -79,7 +84,7 @@ function createModel() {
     if (share === 0 && (unsent.share ?? 0) >= 0.9) {
       const { claim } = unsent
       if (claim === undefined && !unsent.isOpen) unsent.claim = { first: at, last: at, received }
-      else if (claim && Math.min(at - claim.last, received - claim.received) >= 60 * 60_000) {
+      else if (claim && isOther(claim, at, received)) {
         unsent.isOpen = true
         delete unsent.claim
       }
