@@ -46,6 +46,19 @@ test('versions are written as JSON.stringify does, whatever came, went and moved
   }
 })
 
+test('a version is written where the one before the last was, and the last one stays', () => {
+  const write = versionWriter()
+  const text = 'x'.repeat(100_000)
+  const written: Buffer[] = []
+  for (let nth = 0; nth < 6; nth++) {
+    written.push(write([nth, text]))
+    expect(written.slice(-2).map(String)).toEqual(
+      [nth - 1, nth].filter((one) => one >= 0).map((one) => `[${one},"${text}"]`),
+    )
+  }
+  expect(new Set(written.slice(1).map(({ buffer }) => buffer)).size).toBe(2)
+})
+
 test.each([undefined, 2])(
   'random versions, whole and broken, are parsed as JSON.parse does (indented by %s)',
   (space) => {

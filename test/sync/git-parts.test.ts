@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { recordedResponses } from '../../src/api/recordings/recorded.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { resourcesNamed } from '../../src/resources/index.ts'
+import { STORED_BODY, type StoredBody, textOfBody } from '../../src/sync/archive/bodies.ts'
 import { loadRecorded } from '../../src/sync/backfill/backfill-recorded.ts'
 import { openGitSource } from '../../src/sync/backfill/git-source.ts'
+import { sha256 } from '../../src/sync/normalize/hash.ts'
 import { replay } from '../../src/sync/replay/replay.ts'
 import { gitRepository } from '../support/git-repository.ts'
 import { kindsOfPart } from '../support/postgres.ts'
@@ -250,6 +252,26 @@ describe.each(kindsOfPart)('a response that git has in several files, on the %s 
       ['totalGlobalLevel', 'ok', 1],
       ['totalGlobalLevel', 'partial', 2],
     ])
+  })
+
+  test('is archived as it was written, also where later ones are changes of it', async () => {
+    const { db } = world
+    const lore = 'a'.repeat(3000)
+    const gears = (level: number) =>
+      Object.fromEntries(
+        Array.from({ length: 50 }, (_, n) => [`G${n}`, item(`G${n}`, { level: n === 7 ? level : 1, lore })]),
+      )
+    const steps = Array.from({ length: 8 }, (_, n) => [`1${n}:00`, { 'Reference/gear.json': gears(n + 1) }] as const)
+    await load(
+      world,
+      await commits({ '09:00': { 'Reference/tomes.json': tomes('Ode') }, ...Object.fromEntries(steps) }),
+      'Reference/{gear,tomes}.json=items',
+    )
+    const bodies = await db.query<StoredBody & { hash: Uint8Array; base: unknown }>(
+      `select raw_body.hash, raw_body.base, ${STORED_BODY.columns} from sync.raw_body ${STORED_BODY.join}`,
+    )
+    for (const body of bodies) expect(sha256(await textOfBody(body))).toEqual(Buffer.from(body.hash))
+    expect(bodies.filter(({ base }) => base !== null).length).toBeGreaterThan(5)
   })
 
   test('refuses what makes no response, and braces without a file', async () => {

@@ -40,15 +40,18 @@ export function versionParser(): (bytes: Buffer) => unknown {
 
 /**
  * Writes versions of a document one after the other, as JSON.stringify does with what JSON.parse gave. Values of the first level that
- * are the same objects as in the version before are copied from there, those that follow each other at once.
+ * are the same objects as in the version before are copied from there, those that follow each other at once. Bytes hold until the
+ * version after the next one is written, which takes their place: buffers of megabytes for each version would have the garbage
+ * collector run every few.
  */
 export function versionWriter(): (document: object) => Buffer {
   let before = noVersion
+  let free: Buffer = Buffer.alloc(0)
   return (document) => {
     const isList = Array.isArray(document)
     const names = isList ? [] : Object.keys(document)
     const values: unknown[] = isList ? document : Object.values(document)
-    const out = writer(before.bytes.length + 65_536)
+    const out = writer(free, before.bytes.length + 65_536)
     const now = { values, names, starts: [] as number[], ends: [] as number[] }
     const numberOf = searched(before)
     for (let nth = 0; nth < values.length; ) {
@@ -75,6 +78,7 @@ export function versionWriter(): (document: object) => Buffer {
       nth += count
     }
     out.add((values.length > 0 ? '' : isList ? '[' : '{') + (isList ? ']' : '}'))
+    free = before.bytes
     before = { ...now, bytes: out.bytes() }
     return before.bytes
   }
@@ -99,9 +103,9 @@ function searched({ values }: Pick<Version, 'values'>): (value: unknown) => numb
   }
 }
 
-/** Gathers bytes. */
-function writer(room: number) {
-  let bytes: Buffer = Buffer.allocUnsafe(room)
+/** Gathers bytes, about so many, in the memory of others that are not needed any more where that is enough. */
+function writer(free: Buffer, room: number) {
+  let bytes = free.buffer.byteLength < room ? Buffer.allocUnsafeSlow(room) : Buffer.from(free.buffer)
   let length = 0
   const hold = (more: number) => {
     if (length + more > bytes.length) bytes = Buffer.concat([bytes.subarray(0, length)], 2 * (length + more))

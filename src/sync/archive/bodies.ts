@@ -43,7 +43,8 @@ export class VersionsAhead {
     const changes = base && changesOf(base.text, body)
     const becomeBase = () => {
       const isOneMore = request !== undefined && (this.#bases.has(request) || this.#bases.size < MOST_BASES)
-      if (isOneMore && mayBeChanged(body)) this.#bases.set(request, { hash: sha256(body), text: body })
+      // A copy: the memory of the body is that of a later one, perhaps.
+      if (isOneMore && mayBeChanged(body)) this.#bases.set(request, { hash: sha256(body), text: Buffer.from(body) })
     }
     if (changes === undefined) becomeBase()
     const stored = { body: compressed(changes ?? body, AHEAD), base: changes && base ? base.hash : null, becomeBase }

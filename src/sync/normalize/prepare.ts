@@ -71,10 +71,9 @@ export function prepare(
   context?: ResponseContext,
   before?: PreparedBefore,
 ): Preparation {
-  const entities = new Map<string, Pick<Known, 'prepared' | 'record'>>()
   const quarantined: Quarantined[] = []
-  const seen = new Set<string>()
-  const conflicting = new Set<string>()
+  /** Keys that are seen, perhaps of no entity. */
+  const others: string[] = []
   const ignored: IgnoredInstant[] = []
   const quarantine = (bad: QuarantinedPart) => quarantined.push(toQuarantine(bad))
   const prepareNew = preparerOf(resource, { quarantine, ignored, context })
@@ -89,26 +88,16 @@ export function prepare(
       ? known.add({ key, record, prepared })
       : { record, prepared }
   }
-  const enter = (one: Pick<Known, 'prepared' | 'record'>) => {
-    const { key, fingerprint } = one.prepared
-    seen.add(key)
-    const twin = entities.get(key)
-    if (!twin) entities.set(key, one)
-    else if (!twin.prepared.fingerprint.equals(fingerprint)) {
-      conflicting.add(key)
-      quarantined.push(contradiction(key, one.record))
-    }
-  }
-
+  const { seen, enter, clear } = gathered(quarantined)
   for (const record of records) {
     const again = known?.again(record)
     if (again) {
-      if (again.key !== again.prepared.key) seen.add(again.key)
+      if (again.key !== again.prepared.key) others.push(again.key)
       enter(again)
       continue
     }
     const key = resource.keyOf(record)
-    if (key !== undefined) seen.add(storable(key))
+    if (key !== undefined) others.push(storable(key))
     try {
       if (key !== undefined && storable(key) !== key)
         throw new RecordError('a key with a character that cannot be stored')
@@ -121,12 +110,8 @@ export function prepare(
       quarantined.push(toQuarantine({ key, raw: record, path, reason: error.message, misfit: misfitOf(error) }))
     }
   }
-  // Which of two contradicting records is right is unknown: neither is loaded, and the last version stays.
-  for (const key of conflicting) {
-    quarantined.push(contradiction(key, entities.get(key)?.record))
-    entities.delete(key)
-  }
-  const all = Array.from(entities.values(), ({ prepared }) => prepared)
+  for (const key of others) seen.add(key)
+  const all = clear()
   const unique = withoutTwins(resource, all, quarantined)
   const watched = resource.sent
     ? {
@@ -143,6 +128,39 @@ export function prepare(
     ignored,
     ...watched,
     repetition: known?.repetition,
+  }
+}
+
+/** Gathers entities, one of each key. What contradicts another one is quarantined. */
+function gathered(quarantined: Quarantined[]) {
+  type Entered = Pick<Known, 'prepared' | 'record'>
+  const seen = new Set<string>()
+  const entities: Entered[] = []
+  let byKey: Map<string, Entered> | undefined
+  const conflicting = new Set<string>()
+  return {
+    /** Their keys. */
+    seen,
+    enter(one: Entered): void {
+      const { key, fingerprint } = one.prepared
+      const count = seen.size
+      // Of thousands hardly one has a twin: they are not looked up.
+      if (seen.add(key).size > count) {
+        entities.push(one)
+        byKey?.set(key, one)
+        return
+      }
+      byKey ??= new Map(entities.map((entity) => [entity.prepared.key, entity]))
+      if (byKey.get(key)?.prepared.fingerprint.equals(fingerprint)) return
+      conflicting.add(key)
+      quarantined.push(contradiction(key, one.record))
+    },
+    /** Which of two contradicting records is right is unknown: neither is loaded, and the last version stays. */
+    clear(): Prepared[] {
+      for (const key of conflicting) quarantined.push(contradiction(key, byKey?.get(key)?.record))
+      const rest = conflicting.size > 0 ? entities.filter(({ prepared }) => !conflicting.has(prepared.key)) : entities
+      return rest.map(({ prepared }) => prepared)
+    },
   }
 }
 
