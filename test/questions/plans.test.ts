@@ -135,3 +135,29 @@ test('the list of guilds looks up numbers of those alone that were asked for', a
   expect(begun).toBeGreaterThan(10)
   expect(begun).toBeLessThan(200)
 })
+
+test('which members were first to a number is known without looking up each of them', async () => {
+  const db = await testDatabase('server')
+  await db.query(
+    `insert into game.guild_member (guild_uuid, player_uuid, rank, valid_from, hash)
+     select md5('guild ' || one % 50)::uuid, md5('player ' || one)::uuid, 'recruit', '2026-06-01Z', '\\x00' from generate_series(1, 3000) one`,
+  )
+  await db.query(
+    `insert into game.member_counter (guild_uuid, player_uuid, counter, observed_at, value)
+     select guild_uuid, player_uuid, 'wars', valid_from + hour * interval '1 hour', 100 * hour + get_byte(uuid_send(player_uuid), 0)
+       from game.guild_member cross join generate_series(0, 3) hour order by 4`,
+  )
+  await db.query('analyze game.guild_member, game.member_counter')
+  await db.transaction(async (sql) => {
+    const first = await sql.values(`select place, at from analytics.first_to('member', 'wars', 250, 5)`)
+    expect(first.map(([place]) => place)).toEqual([1, 1, 1, 1, 1])
+    const [reached] = await sql.values(
+      `select min(observed_at) from game.member_counter where counter = 'wars' and value >= 250`,
+    )
+    expect(first.map(([, at]) => at)).toEqual(Array(5).fill(reached?.[0]))
+    const [scans] = await sql.values(
+      `select sum(idx_scan)::int from pg_stat_xact_user_tables where schemaname = 'partitions' and relname like 'member_counter%'`,
+    )
+    expect(Number(scans?.[0])).toBeLessThan(500)
+  })
+})

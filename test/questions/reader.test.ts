@@ -22,6 +22,7 @@ const parts = new Set(
     'counter_cells',
     'counter_likely',
     'counter_first',
+    'counter_soonest',
   ),
 )
 

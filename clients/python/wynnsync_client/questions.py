@@ -451,6 +451,8 @@ CounterRisen = TypedDict("CounterRisen", {"nth": Union[float, str, None], "value
 
 CounterSeries = TypedDict("CounterSeries", {"observed_at": Optional[Instant], "value": Optional[float]})
 
+CounterSoonest = TypedDict("CounterSoonest", {"owner": Optional[str], "part": Optional[str], "at": Optional[Instant]})
+
 CounterSource = TypedDict("CounterSource", {"entities": Optional[str], "samples": Optional[str], "stay": Optional[str]})
 
 CounterSteps = TypedDict("CounterSteps", {"observed_at": Optional[Instant], "gained": Optional[float], "quality": Optional[str], "together": Optional[float], "lowest": Optional[float], "highest": Optional[float]})
@@ -3367,6 +3369,22 @@ class Questions:
         """The numbers of one counter in (from_time, to_time], and the last one before; NULL: it was not sent from then on. Arguments: kind, such as guild; owner, the guild or player; part, the player of a guild or the character; counter, such as wars or a leaderboard; from_time; to_time."""
         given = {"kind": kind, "owner": owner, "part": part, "counter": counter, "from_time": from_time, "to_time": to_time, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("counter_series", given, ["observed_at", "value"], {"observed_at"})
+
+    def counter_soonest(
+        self,
+        *,
+        kind: str,
+        counter: str,
+        value: str,
+        n: int,
+        limit: Optional[int] = None,
+        order: Optional[str] = None,
+        select: Optional[str] = None,
+        **filters: Filter,
+    ) -> Rows[CounterSoonest]:
+        """What analytics.counter_first says of the n first, and perhaps of others. Arguments: kind, such as guild; counter; value; n."""
+        given = {"kind": kind, "counter": counter, "value": value, "n": n, "limit": limit, "order": order, "select": select, **filters}
+        return self._ask("counter_soonest", given, ["owner", "part", "at"], {"at"})
 
     def counter_source(
         self,

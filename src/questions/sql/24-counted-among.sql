@@ -100,3 +100,38 @@ end
 $$;
 comment on function analytics.counter_first(text, text, double precision) is
 'Of all of a kind whose counter ever was that high, the first response that showed it. Arguments: kind, such as guild; counter; value.';
+
+-- There are hundreds of thousands of members, and those who were first most often were when all began: so many hours from then on are read as
+-- they were written, of all members together.
+create or replace function analytics.counter_soonest(kind text, counter text, value double precision, n int)
+returns table (owner uuid, part uuid, at timestamptz)
+language plpgsql stable parallel safe set jit = off as $$
+declare
+  last_at constant timestamptz := (select greatest(now(), max(item.observed_at)) from sync.work_item item);
+  begun constant timestamptz := case when kind = 'member' then (select min(one.valid_from) from game.guild_member one) end;
+  hours int;
+  owners uuid[];
+  parts uuid[];
+  instants timestamptz[];
+begin
+  if begun is not null then
+    foreach hours in array array[1, 8, 64, 512] loop
+      select array_agg(one.guild_uuid), array_agg(one.player_uuid), array_agg(one.at) into owners, parts, instants
+        from (select first.* from (select own.guild_uuid, own.player_uuid, min(own.observed_at) as at from analytics.member_counter_sample own
+                                    where own.counter = counter_soonest.counter and own.value >= counter_soonest.value
+                                      and own.observed_at <= least(begun + make_interval(hours => hours), last_at)
+                                    group by own.guild_uuid, own.player_uuid
+                                    order by at, own.guild_uuid, own.player_uuid offset 0) first
+               where exists (select from game.guild_member one where one.guild_uuid = first.guild_uuid and one.player_uuid = first.player_uuid)
+               limit n) one;
+      if coalesce(cardinality(owners), 0) >= n then
+        return query select * from unnest(owners, parts, instants);
+        return;
+      end if;
+    end loop;
+  end if;
+  return query select one.owner, one.part, one.at from analytics.counter_first(kind, counter, value) one;
+end
+$$;
+comment on function analytics.counter_soonest(text, text, double precision, int) is
+'What analytics.counter_first says of the n first, and perhaps of others. Arguments: kind, such as guild; counter; value; n.';

@@ -6,7 +6,8 @@ begin atomic
          reached.at, before.at
     from (select one.owner, one.part, one.at, rank() over (order by one.at)::int as place
             from (select analytics.checked_counter(first_to.kind, first_to.counter) as counter) checked
-           cross join lateral analytics.counter_first(first_to.kind, checked.counter, first_to.value::double precision) one
+           cross join lateral analytics.counter_soonest(first_to.kind, checked.counter, first_to.value::double precision,
+                                                            greatest(0, least(first_to.n, 1000))) one
            order by one.at, one.owner, one.part
            limit greatest(0, least(first_to.n, 1000))) reached
     join analytics.counter_kind() about on about.kind = first_to.kind

@@ -23,7 +23,7 @@ declare
        and proname in ('watch', 'expected_every', 'unobserved', 'watched', 'watched_share', 'online_known',
                        'members_between', 'member_rise', 'counter_border', 'counter_unsent', 'counter_steps',
                        'counter_source', 'counter_series', 'counter_risen', 'counter_covered', 'counter_cells', 'counter_likely',
-                       'counter_first'));
+                       'counter_first', 'counter_soonest'));
   one record;
 begin
   -- Views read with the rights of their owner, functions with those of their caller. So a function that reads tables
