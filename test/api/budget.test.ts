@@ -5,6 +5,7 @@ import {
   available,
   block,
   complete,
+  expireAllReservations,
   opensAt,
   PROBE_LASTS,
   RESERVATION_LASTS,
@@ -13,15 +14,24 @@ import {
   remaining,
   reserve,
   transferIn,
+  transferOut,
   waitsForTurn,
 } from '../../src/api/rate-limit/budget.ts'
 import {
   type BudgetState,
   emptyBudget,
+  type PollCadence,
   type Reservation,
   readBudgetState,
 } from '../../src/api/rate-limit/budget-state.ts'
-import { observe } from '../../src/api/rate-limit/budget-window.ts'
+import {
+  expireReservations,
+  idleAt,
+  markWaiting,
+  observe,
+  pollsDue,
+  recordPoll,
+} from '../../src/api/rate-limit/budget-window.ts'
 
 const minute = Date.parse('2026-05-30T12:00:00Z')
 const at = (seconds: number) => minute + seconds * 1000
@@ -520,5 +530,106 @@ describe('the lanes of a budget', () => {
     expect(budget.ask(31, 'backfill')).toBeNull()
     expect(budget.state.wantedUntil.backfill).toBe(at(61) + 5000)
     expect(budget.opensAt(31, 'backfill')).toBe(at(61))
+  })
+})
+
+describe('a reservation', () => {
+  const two = () => {
+    const budget = opened(10)
+    return { budget, tickets: [budget.take(1, 'live', '/map'), budget.take(2)] as const }
+  }
+
+  test('moves alone, or with all that a bucket holds that nothing has named', () => {
+    const { budget, tickets } = two()
+    const [first, second] = tickets
+    const alone = transferOut(budget.state, first, { all: false })
+    expect(alone.result).toEqual({ reservations: [first], cadences: {} })
+    expect(alone.state).toEqual({ ...budget.state, reservations: [second] })
+    const whole = transferOut(budget.state, second, { all: true })
+    expect(whole.result).toEqual({ reservations: [second, first], cadences: budget.state.cadences })
+    expect(whole.state).toEqual({ ...budget.state, reservations: [] })
+    expect(Object.keys(whole.result.cadences)).toEqual(['/map'])
+  })
+
+  test('ends with the process that made it: the server has counted those of the window', () => {
+    const { budget } = two()
+    const ended = expireAllReservations(budget.state, at(3))
+    expect([ended.reservations, ended.probe, ended.window?.remaining]).toEqual([[], null, 8])
+    const first = bucket()
+    first.take(0)
+    expect(available(expireAllReservations(first.state, at(1)), at(1), 'refresh')).toBe(1)
+  })
+})
+
+describe('polls', () => {
+  const route = '/map'
+  const cadence = (lastAt: number, everyMs: number | null, more: Partial<PollCadence> = {}) => ({
+    [route]: { lastAt: at(lastAt), everyMs, between: [], waiting: [], ...more },
+  })
+  const polled = (...seconds: number[]) =>
+    seconds.reduce((known, second) => recordPoll(known, route, at(second)), {} as ReturnType<typeof recordPoll>)
+
+  test('have an interval that follows slowly, and others in between', () => {
+    expect(polled(0)).toEqual(cadence(0, null))
+    expect(polled(0, 10)).toEqual(cadence(10, 10_000))
+    expect(polled(0, 10, 22)).toEqual(cadence(22, 10_500))
+    // The same poll again, and one that is too soon.
+    expect(polled(0, 10, 10)).toEqual(cadence(10, 10_000))
+    expect(polled(0, 4.9)).toEqual(cadence(0, null, { between: [at(4.9)] }))
+    expect(polled(0, 5)).toEqual(cadence(5, 5000))
+    expect(polled(0, 10, 17.4, 17.4)).toEqual(cadence(10, 10_000, { between: [at(17.4)] }))
+    expect(polled(0, 10, 17.5)).toEqual(cadence(17.5, 9375))
+    // Of the last two minutes only.
+    expect(polled(0, 1000, 1100, 1219)).toEqual(cadence(1000, 1_000_000, { between: [at(1100), at(1219)] }))
+    expect(polled(0, 1000, 1100, 1220)).toEqual(cadence(1000, 1_000_000, { between: [at(1220)] }))
+    expect(polled(0, 9000)).toEqual(cadence(9000, 3_600_000))
+  })
+
+  test('wait for room until their caller has given up', () => {
+    const known = cadence(0, null)
+    expect(markWaiting(known, '/other', at(0), true)).toBe(known)
+    expect(markWaiting(known, route, at(0), false)).toBe(known)
+    const waits = markWaiting(known, route, at(0), true)
+    expect(waits).toEqual(cadence(0, null, { waiting: [at(0)] }))
+    expect(markWaiting(waits, route, at(0), true)).toBe(waits)
+    expect(markWaiting(waits, route, at(29), true)).toEqual(cadence(0, null, { waiting: [at(0), at(29)] }))
+    expect(markWaiting(waits, route, at(30), true)).toEqual(cadence(0, null, { waiting: [at(30)] }))
+    expect(markWaiting(waits, route, at(0), false)).toEqual(known)
+  })
+
+  test.each([
+    // A route that was polled once is expected again soon, a little early, for a minute.
+    ['once', cadence(0, null), 1, 9.2, 0],
+    ['once', cadence(0, null), 1, 9.3, 1],
+    ['once', cadence(0, null), 1, 18.5, 2],
+    ['once, long ago', cadence(0, null), 59.9, 65, 1],
+    ['once, too long ago', cadence(0, null), 60, 65, 0],
+    ['each half minute', cadence(0, 30_000), 1, 27.6, 0],
+    ['each half minute', cadence(0, 30_000), 1, 27.7, 1],
+    ['each half minute, and late', cadence(0, 30_000), 40, 41, 1],
+    ['in between a minute before', cadence(0, 600_000, { between: [at(10)] }), 60, 70, 0],
+    ['in between a minute before', cadence(0, 600_000, { between: [at(10)] }), 60, 70.1, 1],
+    ['in between, and a little late', cadence(0, 600_000, { between: [at(10)] }), 74.9, 90, 1],
+    ['in between, and given up', cadence(0, 600_000, { between: [at(10)] }), 75, 90, 0],
+    ['in between, and has come', cadence(0, 600_000, { between: [at(10), at(66)] }), 67, 90, 0],
+    ['in between, and another has come', cadence(0, 600_000, { between: [at(10), at(64.9)] }), 66, 90, 1],
+    ['and waits', cadence(0, 600_000, { waiting: [at(10), at(20)] }), 39.9, 41, 2],
+    ['and no longer waits', cadence(0, 600_000, { waiting: [at(10), at(20)] }), 40, 41, 1],
+  ])('are due: %s (%#)', (_name, cadences, now, end, due) => {
+    expect(pollsDue(cadences, at(now), at(end))).toBe(due)
+  })
+
+  test('are due when the interval says, where they are predicted punctually', () => {
+    const due = (end: number) => pollsDue(cadence(0, 30_000), at(1), at(end), { punctual: true })
+    expect([due(30), due(30.1), due(59.9), due(60)]).toEqual([0, 1, 1, 2])
+  })
+
+  test('of a route are forgotten after three intervals without one', () => {
+    const [known, once] = Object.values({ ...cadence(0, 30_000), once: cadence(0, null)[route] })
+    expect(known && idleAt(known)).toBe(at(95))
+    expect(once && idleAt(once)).toBe(at(3 * 3600 + 5))
+    const state = { ...emptyBudget, cadences: cadence(0, 30_000) }
+    expect(Object.keys(expireReservations(state, at(94.9)).cadences)).toEqual([route])
+    expect(Object.keys(expireReservations(state, at(95)).cadences)).toEqual([])
   })
 })
