@@ -86,6 +86,21 @@ describe('a lake', () => {
     expect(differs).toEqual(['sync.privacy_action'])
   })
 
+  test('merges no versions where nothing is known, also of tables that could name a player', async () => {
+    const db = await testDatabase('server')
+    let merges = 0
+    const transaction: Database['transaction'] = (work) =>
+      db.transaction((sql) => {
+        const query: typeof sql.query = (statement, ...rest) => {
+          if (statement.includes('create temp table lake_came')) merges++
+          return sql.query(statement, ...rest)
+        }
+        return work({ ...sql, query })
+      })
+    await importInto({ ...db, transaction }, folder)
+    expect(merges).toBe(0)
+  })
+
   test('merges rows that a constraint refuses', async () => {
     const twice = join(await temporaryFolder(), 'lake')
     await cp(folder, twice, { recursive: true })

@@ -12,7 +12,6 @@ import { averageTablesAgain } from '../../sync/respond/averages.ts'
 import { awaitMonth, monthOf, namesOf as namesOfGrowing } from '../../sync/retention/partitions.ts'
 import { accepted, bulkTable } from '../../sync/sql/history-sql.ts'
 import type { LakeTable } from '../tables.ts'
-import { namedIn } from './row-rules.ts'
 
 /*
  * Where nothing is known of a resource, its rows meet nothing: merging would find each of them to be as it is. So they are copied into
@@ -66,9 +65,8 @@ export async function meetsNothing(
 
 const firstOf = (month: string | null) => new Date(`${month ?? '1970-01'}-01T00:00:00Z`)
 
-/** Whether all columns of a table come from the lake, and none is made by Postgres. */
+/** Whether all columns of a table come from the lake, or are made of those that do, and none is made by Postgres. */
 async function isCopiedWhole(sql: Sql, table: LakeTable): Promise<boolean> {
-  if (namedIn(table).length > 0) return false
   const columns = await sql.query<{ name: string; made: boolean }>(
     `select attname::text as name, attidentity <> '' or attgenerated <> '' as made
        from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped`,

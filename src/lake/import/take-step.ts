@@ -172,7 +172,16 @@ async function place(
   const copy = async () => {
     for (const [name, ofTable] of rules) {
       const files = fetched.filter(({ file }) => file.table === name)
-      staged.set(name, await copyFiles(work, taking, { name, into: name, files, rules: ofTable }))
+      const copying = { name, files, rules: ofTable }
+      const table = work.plan.tables.get(name)
+      if (!table || namedIn(table).length === 0) {
+        staged.set(name, await copyFiles(work, taking, { ...copying, into: name }))
+        continue
+      }
+      // What could name a player is made anew before a row is complete.
+      staged.set(name, await stage(work, taking, copying))
+      await sql.query(`insert into ${name} select * from ${stagedName(name)}`)
+      await sql.query(`drop table ${stagedName(name)}`)
     }
   }
   await fitting(() =>
@@ -193,9 +202,8 @@ async function stageAndMerge(
   const { sql, fetched, mayPlace } = taking
   const names = of === 'ledger' ? LEDGER : [of.table, ...('parts' in of ? of.parts : [])]
   for (const name of names) {
-    await sql.query(`create temp table ${stagedName(name)} on commit drop as select * from ${name} limit 0`)
     const files = fetched.filter(({ file }) => file.table === name)
-    staged.set(name, await stage(work, taking, name, files))
+    staged.set(name, await stage(work, taking, { name, files, rules: await rulesOf(sql, name, untilOf(work)) }))
   }
   // What was not read is no statement of what there is.
   const isRefused = [...taking.refused, ...work.plan.refused].some(({ what }) =>
@@ -209,10 +217,12 @@ async function stageAndMerge(
   )
 }
 
-async function stage(work: Import, taking: Taking, name: string, files: readonly Fetched[]): Promise<Staged> {
+async function stage(work: Import, taking: Taking, copying: Omit<Copying, 'into'>): Promise<Staged> {
   const { sql } = taking
+  const { name } = copying
   const into = `pg_temp.${stagedName(name)}`
-  const total = await copyFiles(work, taking, { name, into, files, rules: await rulesOf(sql, name, untilOf(work)) })
+  await sql.query(`create temp table ${stagedName(name)} on commit drop as select * from ${name} limit 0`)
+  const total = await copyFiles(work, taking, { ...copying, into })
   await rebuildDocuments(sql, name, into)
   if ('player_uuid' in (work.plan.tables.get(name)?.types ?? {}))
     total.restricted += await removeRestricted(sql, into, 'player_uuid')
