@@ -191,7 +191,7 @@ describe.each(kindsOfPart)('the pages on the %s database', (kind) => {
     const rows = [...document.querySelectorAll('#days tbody tr')].map((row) =>
       [...row.children].map((cell) => cell.textContent),
     )
-    expect(rows[0]).toEqual(['2026-06-01', '1.01', '8', '0.12'])
+    expect(rows[0]).toEqual(['2026-06-01', '1', '8', '12 %'])
     expect(rows.slice(1).map(([, ...cells]) => cells)).toEqual(rows.slice(1).map(() => ['?', '?', '0']))
   })
 

@@ -17,7 +17,9 @@ with watched as materialized (
                         where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at >= most.day) first
    cross join lateral (
      -- Without a time of the game it is from some time since the response before, which may lie in the day before.
-     select count(*) filter (where capture.captured_at <> first.observed_at) as captures,
+     select count(*) filter (where capture.captured_at <> first.observed_at
+                                   or exists (select from game.territory_hold hold where hold.territory = capture.territory
+                                                 and hold.valid_from = capture.held_from and hold.acquired is not null)) as captures,
             most.day >= watched.first_at and most.day + interval '24 hours' <= watched.last_at
             and not exists (select from sync.gap missed where missed.resource = 'territories'
                                    and missed.began_at < most.day + interval '24 hours' and missed.ended_at > most.day) as is_whole
