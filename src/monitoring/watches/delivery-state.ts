@@ -65,14 +65,6 @@ export async function readNews(
   )
 }
 
-/** The latest news from some sources before a number, the newest first: as many as a watch may look through at once. */
-export async function readNewsBefore(sql: Sql, sources: readonly string[], before: number): Promise<number[]> {
-  const rows = await sql.query<{ number: number }>(
-    `select number from sync.outbox where number < $1 and ${isNews('$2')} order by number desc limit 200`,
-    [before, sources],
-  )
-  return rows.map(({ number }) => number)
-}
-
-const isNews = (sources: string) => `not change @> '{"late": true}'
+/** SQL condition of changes in `sync.outbox` that watches look at. @param sources parameter of a statement */
+export const isNews = (sources: string) => `not change @> '{"late": true}'
         and case change->>'event' when 'change' then change->>'resource' else change->>'event' end = any(${sources})`

@@ -1,5 +1,4 @@
 import type { Sql } from '../../db/database.ts'
-import { readNewsBefore } from './delivery-state.ts'
 import { type EventQuery, type EventRow, eventQueries, type Occurrence } from './event-queries.ts'
 import { minutesBefore } from './upcoming.ts'
 import type { Watch, WatchEvent } from './watch.ts'
@@ -61,20 +60,6 @@ export async function readOccurrences(sql: Sql, watch: Watch, numbers: readonly 
     }
   }
   return withoutMirrors(found).sort((one, other) => one.number - other.number || one.at.getTime() - other.at.getTime())
-}
-
-/** The latest of what a watch sends, as far back as changes are kept; undefined: there was none. */
-export async function readLatest(sql: Sql, watch: Watch): Promise<Occurrence | undefined> {
-  const sources = sourcesOf(watch.events)
-  let before = Number.MAX_SAFE_INTEGER
-  for (;;) {
-    const numbers = await readNewsBefore(sql, sources, before)
-    const oldest = numbers.at(-1)
-    if (oldest === undefined) return undefined
-    const latest = (await readOccurrences(sql, watch, numbers)).at(-1)
-    if (latest) return latest
-    before = oldest
-  }
 }
 
 /** A loss whose capture is sent too says nothing more. */

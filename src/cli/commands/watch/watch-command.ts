@@ -8,8 +8,9 @@ import { visibleLine } from '../../../base/terminal-text.ts'
 import { NothingThere } from '../../../db/connect.ts'
 import type { Database } from '../../../db/database.ts'
 import { unmatchedNames } from '../../../monitoring/watch-names.ts'
+import { isNews } from '../../../monitoring/watches/delivery-state.ts'
 import type { Occurrence } from '../../../monitoring/watches/event-queries.ts'
-import { readLatest } from '../../../monitoring/watches/occurrences.ts'
+import { readOccurrences, sourcesOf } from '../../../monitoring/watches/occurrences.ts'
 import { sendMessage, targetText } from '../../../monitoring/watches/send.ts'
 import { parseWatches, type Watch } from '../../../monitoring/watches/watch.ts'
 import {
@@ -108,6 +109,21 @@ export async function watchTest(context: Context, _flags: WatchFlags, name: stri
   if (failure !== null) throw new FatalError(`the ${targetText(target)} did not take the message: ${failure}`)
   const what = latest ? `the latest that it is about, of ${latest.at.toISOString()},` : 'a line of words'
   shown(context, place, content, `${what} was sent to the ${targetText(target)}\n`)
+}
+
+/** The latest of what a watch sends, as far back as changes are kept; undefined: there was none. */
+async function readLatest(db: Database, watch: Watch): Promise<Occurrence | undefined> {
+  let before = Number.MAX_SAFE_INTEGER
+  for (;;) {
+    const rows = await db.query<{ number: number }>(
+      `select number from sync.outbox where number < $1 and ${isNews('$2')} order by number desc limit 200`,
+      [before, sourcesOf(watch.events)],
+    )
+    const numbers = rows.map(({ number }) => number)
+    const latest = (await readOccurrences(db, watch, numbers)).at(-1)
+    if (latest || numbers.length === 0) return latest
+    before = Math.min(...numbers)
+  }
 }
 
 const nothingSent = 'Nothing that this watch is about happened while changes were kept; a message looks like this one'
