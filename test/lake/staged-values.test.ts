@@ -29,6 +29,8 @@ const json = [
   ...['null', '"null"', '[]', '{}', '1e20', '0.10000000000000000000000000001', '12345678901234567890123'],
   // A backslash behind which the rest is text.
   ...['"\\\\u0000"', '"\\\\\\\\ud800"'],
+  // Halves of a pair, as programs write that keep to ASCII.
+  ...['"\\ud83d\\ude00"', '"a\\uD83D\\uDE00\\ud83d\\ude01"'],
 ]
 const doubles = ['1.5', '1e-7', '1e+300', '5e-324', '0.1', '1.2345678901234568e+17']
 const instants = [
@@ -37,6 +39,8 @@ const instants = [
 ]
 /** Postgres stores none of these. */
 const unfit = ['"\\u0000"', '"\\\\\\u0000"']
+/** Nor these, which DuckDB writes into no file. */
+const halves = ['"\\ud83d"', '"\\ude00"', '"\\ude00\\ud83d"', '"\\ud83d\\ud83d\\ude00"']
 
 const columns = {
   i: 'integer',
@@ -66,6 +70,8 @@ test.each(['server', 'embedded'] as const)('values of a lake reach the %s databa
     `copy (select i::integer as i, t::varchar as t, j::json as j, a::varchar[] as a, d::double as d, w::timestamptz as w
              from (values ${values}) own(i, t, j, a, d, w)) to '${path}' (format parquet)`,
   )
+  for (const half of halves)
+    expect([half, (await duck.rows(`select json_valid('${half}') as is`))[0]?.is]).toEqual([half, false])
   for (const table of ['came', 'sent'])
     await db.query(
       `create table ${table} (${Object.entries(columns)

@@ -200,8 +200,8 @@ function conditionsOf(name: string, type: string, { observed, until, required, i
     conditions.push(
       notLong(
         `${own}::varchar`,
-        // Behind a backslash that is escaped they are text.
-        `json_valid(${own}::varchar) and not regexp_matches(replace(${own}::varchar, '\\\\', ''), '\\\\u(0000|[dD][89a-fA-F])')
+        // Halves of a surrogate pair are no valid JSON to DuckDB; NUL is. Behind a backslash that is escaped it is text.
+        `json_valid(${own}::varchar) and not contains(replace(${own}::varchar, '\\\\', ''), '\\u0000')
          and not regexp_matches(${withoutTexts(`${own}::varchar`)}, '[eE][-+]?\\d{3}|\\d{1000}') and ${isFlat(`${own}::varchar`)}`,
       ),
     )
