@@ -123,7 +123,7 @@ begin
                                     group by own.guild_uuid, own.player_uuid
                                     order by at, own.guild_uuid, own.player_uuid offset 0) first
                where exists (select from game.guild_member one where one.guild_uuid = first.guild_uuid and one.player_uuid = first.player_uuid)
-               limit n) one;
+               order by first.at, first.guild_uuid, first.player_uuid limit n) one;
       if coalesce(cardinality(owners), 0) >= n then
         return query select * from unnest(owners, parts, instants);
         return;
