@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { describe, expect, test } from 'vitest'
@@ -7,7 +6,7 @@ import { parse } from 'yaml'
 import { readConfig, settingNames } from '../../src/base/config.ts'
 import { resources, resourcesNamed } from '../../src/resources/index.ts'
 import { nextTick } from '../../src/sync/schedule/ticker.ts'
-import { testDatabase } from '../support/postgres.ts'
+import { temporaryFolder, testDatabase } from '../support/postgres.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -22,8 +21,8 @@ describe('.env.example', () => {
     expect([...names].sort()).toEqual([...new Set([...settingNames, ...compose])].sort())
   })
 
-  test('shows valid values, and the default where there is one', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'wynnsync-env-'))
+  test('shows valid values, and the default where there is one', async () => {
+    const folder = await temporaryFolder()
     const text = lines.map(([, name, value]) => `${name}=${value}`).join('\n')
     writeFileSync(join(folder, '.env'), text)
     const example = readConfig({}, {}, folder)
