@@ -216,6 +216,21 @@ describe.each(kindsOfPart)('the pages on the %s database', (kind) => {
     expect((await ask('/items/bow', { 'if-none-match': String(headers.etag) })).status).toBe(304)
   })
 
+  test('are there for periods before all that was observed, at its beginning, and of no length', async () => {
+    const { ask } = await served()
+    const periods = [
+      'to=2020-01-01',
+      'from=2020-01-01&to=2020-01-02',
+      ...['09:00', '10:00'].map((time) => `to=2026-06-01T${time}Z`),
+    ]
+    const none = 'from=2026-06-01T10:00Z&to=2026-06-01T10:00Z'
+    for (const [path] of paths())
+      for (const period of [...periods, none]) {
+        const { status } = await ask(`${path}${path.includes('?') ? '&' : '?'}${period}`)
+        expect([200, 303, 400], `${path} ${period}: ${status}`).toContain(status)
+      }
+  })
+
   test('leave out single players, if so started', async () => {
     const { ask } = await served({ people: false })
     expect((await ask(`/players/${encodeURIComponent(hostile.player)}`)).status).toBe(403)
