@@ -78,7 +78,7 @@ test.each(['server', 'embedded'] as const)('values of a lake reach the %s databa
         .map((one) => one.join(' '))
         .join(', ')})`,
     )
-  const table = { name: 'came', types: columns, hidden: [] } as unknown as Parameters<typeof stageFile>[2]
+  const table = { name: 'came', types: columns, hidden: [] }
   const file = { file: { rows: rows.length + wrong.length }, path, room: { bytes: 1e9 } }
   const found = await db.transaction((sql) =>
     stageFile(sql, duck, table, { ...file, staged: 'came', rules, leftOut: [] }),

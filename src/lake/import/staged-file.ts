@@ -77,7 +77,7 @@ interface StageOptions {
 export async function stageFile(
   sql: Sql,
   duck: DuckDb,
-  table: LakeTable,
+  table: Pick<LakeTable, 'name' | 'types' | 'hidden'>,
   { file, path, room, staged, rules, leftOut, signal }: StageOptions,
 ): Promise<StagedRows> {
   const from = numberedRows(path)

@@ -8,7 +8,7 @@ import { isWorklist, type Resource, type Worklist } from '../../sync/declare/res
 import type { VersionsTable, WrittenTable } from '../../sync/declare/written-tables.ts'
 import { forgetOrphanClaims } from '../../sync/evidence/orphan-claims.ts'
 import { stagedName } from '../../sync/refold/refold.ts'
-import { compareNextWithTables } from '../../sync/respond/missing-keys.ts'
+import { compareNextWithTables } from '../../sync/retract/retract.ts'
 import { withoutSyncsOf } from '../../sync/run/without-syncs.ts'
 import type { LakeFile } from '../index-file.ts'
 import { createBlind, createSeen } from './blind.ts'

@@ -3,7 +3,7 @@ import type { Sql } from '../../db/database.ts'
 import type { History, ResourceBase, Row } from '../declare/resource.ts'
 import { corroborate, forgetClaims, forgetClaimsAbout, pendingClaims, type Witness } from '../evidence/claims.ts'
 import type { Json } from '../normalize/hash.ts'
-import { accepted, historySql } from '../sql/history-sql.ts'
+import { historySql } from '../sql/history-sql.ts'
 import type { DocumentChange } from './field-changes.ts'
 
 /** Where absences are looked for. */
@@ -100,22 +100,6 @@ export async function countCurrent(sql: Sql, history: History): Promise<number> 
     `select count(*)::int as n from ${table.name} where valid_until = 'infinity'`,
   )
   return row?.n ?? 0
-}
-
-/**
- * Versions came or went otherwise than by a response: the next one is compared with the tables themselves, and not with what the
- * last accepted one left in them. Its number of current keys is counted anew. Of a resource with one response.
- */
-export async function compareNextWithTables(
-  sql: Sql,
-  { name, history }: Pick<ResourceBase, 'name' | 'history'>,
-): Promise<void> {
-  await sql.query(
-    `update sync.run set reload = true, living = case when living is not null then $2::int end
-      where run_id = (select run_id from sync.run where resource = $1 and ${accepted}
-                       order by observed_at desc nulls last, started_at desc limit 1)`,
-    [name, await countCurrent(sql, history)],
-  )
 }
 
 /** A key that complete responses lack, and since when. */

@@ -2,13 +2,13 @@ import { UsageError } from '../../base/errors.ts'
 import { FOREVER, NEVER } from '../../db/bulk/values.ts'
 import type { Sql, SqlValue } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
-import { isWorklist, type RebuiltRows, type Resource, type Worklist } from '../declare/resource.ts'
+import { isWorklist, type RebuiltRows, type Resource, type ResourceBase, type Worklist } from '../declare/resource.ts'
 import { type RowsTable, type VersionsTable, type WrittenTable, writtenTables } from '../declare/written-tables.ts'
 import { forgetOrphanClaims } from '../evidence/orphan-claims.ts'
 import { invalidateCoverage, recordGapBetween } from '../ledger/gaps.ts'
 import { privacyLock } from '../privacy/privacy.ts'
 import { averageTablesAgain } from '../respond/averages.ts'
-import { compareNextWithTables } from '../respond/missing-keys.ts'
+import { countCurrent } from '../respond/missing-keys.ts'
 import { accepted } from '../sql/history-sql.ts'
 import { retractVersions } from './retract-versions.ts'
 
@@ -347,4 +347,20 @@ async function dateAnew(sql: Sql, { table, time }: RowsTable, { columns, within,
       where ${within} and span.ended < 'infinity' and (${[...isToCome, ...isVersion].join(' or ')}) returning 1`,
   )
   return moved.length
+}
+
+/**
+ * Versions came or went otherwise than by a response: the next one is compared with the tables themselves, and not with what the
+ * last accepted one left in them. Its number of current keys is counted anew. Of a resource with one response.
+ */
+export async function compareNextWithTables(
+  sql: Sql,
+  { name, history }: Pick<ResourceBase, 'name' | 'history'>,
+): Promise<void> {
+  await sql.query(
+    `update sync.run set reload = true, living = case when living is not null then $2::int end
+      where run_id = (select run_id from sync.run where resource = $1 and ${accepted}
+                       order by observed_at desc nulls last, started_at desc limit 1)`,
+    [name, await countCurrent(sql, history)],
+  )
 }

@@ -4,7 +4,6 @@ import type { Worklist } from '../declare/resource.ts'
 import { isBurst } from '../evidence/policies.ts'
 import { type Counts, isAccepted, noCounts, type RunStatus, statusOfError } from '../ledger/ledger.ts'
 import { namesInResponses } from '../outbox/notifications.ts'
-import { holdRestrictions } from '../privacy/restrictions/pending-restrictions.ts'
 import type { GuardAction, LastReasons } from '../respond/guard-actions.ts'
 import { type Outcome, recordOutcome } from '../respond/record-outcome.ts'
 import { countLosses } from '../respond/shape-changes.ts'
@@ -139,7 +138,11 @@ export class WorklistRun {
     const { accept } = this.#engine.guards
     const mass = accept ? undefined : massRestriction(this.#restrictions)
     if (mass === undefined) return
-    await holdRestrictions(this.#engine.db, this.#resource.name, this.runId)
+    await this.#engine.db.query(
+      `update sync.privacy_restriction set is_held = true
+        where run_id = $2 and is_pending and not is_held and split_part(told_by, '/', 1) = $1`,
+      [this.#resource.name, this.runId],
+    )
     this.#summary = rejectKeys(this.#summary, 0, { guard: 'mass-restriction', action: 'pending', reason: mass })
     this.log.warn({ keys: this.#restrictions.hiding.size }, `mass-restriction: ${mass}`)
   }

@@ -33,7 +33,7 @@ const [HOUR, DAY] = [3_600_000, 86_400_000]
 const WEEK = 7
 
 function daysBefore(to: Date, days: number, { first }: Seen): Date {
-  // Before all that was observed there is no beginning of it: that day is as good as others.
+  // Nothing was observed before `to`: it is a page about a day that is not known.
   const earliest = days < Infinity ? to.getTime() - days * DAY : first < to ? 0 : to.getTime() - DAY
   return beginOf(earliest, to, first)
 }

@@ -15,7 +15,6 @@ import {
   readUnsent,
 } from '../../../sync/overview/overview.ts'
 import { readFreshness, readKeyCounts, readStates } from '../../../sync/overview/recent-runs.ts'
-import { readPendingRestrictions } from '../../../sync/privacy/restrictions/restrictions.ts'
 import { accountOf } from '../../../sync/run/database-budget-store.ts'
 import { lastVerification } from '../../../sync/verify/verification.ts'
 import { readPendingRefusals } from '../../../sync/worklist/refusals.ts'
@@ -114,4 +113,21 @@ function ownAccount(sources: CredentialSources): { account: string; name: string
     // A file that cannot be used is no concern of a status; `doctor` names it.
     return undefined
   }
+}
+
+/** How many restrictions wait for another response, by rule. */
+async function readPendingRestrictions(db: Database) {
+  return await db.query<{
+    readonly group: string
+    readonly pending: number
+    /** Of these: what the guard mass-restriction holds. */
+    readonly held: number
+    /** Of these: what a guest set, and only a response to a token confirms. */
+    readonly needsToken: number
+    readonly since: Date
+  }>(
+    `select field_group as "group", count(*)::int as pending, count(*) filter (where is_held)::int as held,
+            count(*) filter (where needs_credential = 'token')::int as "needsToken", min(since) as since
+       from sync.privacy_restriction where is_pending group by field_group order by pending desc, field_group collate "C"`,
+  )
 }

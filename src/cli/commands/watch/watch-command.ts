@@ -8,7 +8,7 @@ import { visibleLine } from '../../../base/terminal-text.ts'
 import { NothingThere } from '../../../db/connect.ts'
 import type { Database } from '../../../db/database.ts'
 import { unmatchedNames } from '../../../monitoring/watch-names.ts'
-import { isNews } from '../../../monitoring/watches/delivery-state.ts'
+import { isNews, mostChanges } from '../../../monitoring/watches/delivery-state.ts'
 import type { Occurrence } from '../../../monitoring/watches/event-queries.ts'
 import { readOccurrences, sourcesOf } from '../../../monitoring/watches/occurrences.ts'
 import { sendMessage, targetText } from '../../../monitoring/watches/send.ts'
@@ -116,7 +116,7 @@ async function readLatest(db: Database, watch: Watch): Promise<Occurrence | unde
   let before = Number.MAX_SAFE_INTEGER
   for (;;) {
     const rows = await db.query<{ number: number }>(
-      `select number from sync.outbox where number < $1 and ${isNews('$2')} order by number desc limit 200`,
+      `select number from sync.outbox where number < $1 and ${isNews('$2')} order by number desc limit ${mostChanges}`,
       [before, sourcesOf(watch.events)],
     )
     const numbers = rows.map(({ number }) => number)

@@ -117,15 +117,6 @@ function massIn(
   return undefined
 }
 
-/** Holds what the responses of a run restricted for the first time: too many at once. */
-export async function holdRestrictions(sql: Sql, resource: string, runId: string): Promise<void> {
-  await sql.query(
-    `update sync.privacy_restriction set is_held = true
-      where run_id = $2 and is_pending and not is_held and split_part(told_by, '/', 1) = $1`,
-    [resource, runId],
-  )
-}
-
 /** The kind of credential that was shown most of what the worklists say of each player. */
 async function credentialsShown(sql: Sql, personal: Personal, people: readonly Person[]): Promise<Map<string, string>> {
   const rows = await sql.query<{ player: string; credential: string }>(
@@ -150,9 +141,11 @@ async function keptUnder(
   const selects = groups.flatMap((group, nth) =>
     tables.flatMap((table) => {
       const condition = keptCondition(table, group)
-      const from = `select who.player_uuid::text as player, ${nth} as nth from ${table.table} kept, ${whoFrom(table)}`
-      const where = `${whoseRows(table)} and who.player_uuid = any($${nth + 3}::uuid[]) and (${condition})`
-      return condition === undefined ? [] : [`${from} where ${where}`]
+      if (condition === undefined) return []
+      // One row is enough: of a player there may be hundreds of thousands.
+      const kept = `exists (select from ${table.table} kept where ${whoseRows(table)} and (${condition}))`
+      const whose = `who.player_uuid = any($${nth + 3}::uuid[])`
+      return [`select who.player_uuid::text as player, ${nth} as nth from ${whoFrom(table)} where ${whose} and ${kept}`]
     }),
   )
   if (selects.length === 0) return []

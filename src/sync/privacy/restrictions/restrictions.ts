@@ -36,25 +36,6 @@ export async function restrictionsOf(sql: Sql, people: readonly Person[], source
     .where(or(anyOf(playerUuid, uuids), eq(toldBy, nameOf(source))))
 }
 
-export interface PendingRestrictions {
-  readonly group: string
-  readonly pending: number
-  /** Of these: what the guard mass-restriction holds. */
-  readonly held: number
-  /** Of these: what a guest set, and only a response to a token confirms. */
-  readonly needsToken: number
-  readonly since: Date
-}
-
-/** How many restrictions wait for another response, by rule. */
-export async function readPendingRestrictions(sql: Sql): Promise<PendingRestrictions[]> {
-  return await sql.query<PendingRestrictions>(
-    `select field_group as "group", count(*)::int as pending, count(*) filter (where is_held)::int as held,
-            count(*) filter (where needs_credential = 'token')::int as "needsToken", min(since) as since
-       from sync.privacy_restriction where is_pending group by field_group order by pending desc, field_group collate "C"`,
-  )
-}
-
 /** Whether responses about a player's own key restrict all of these groups already, and that is confirmed. */
 export async function areRestricted(sql: Sql, source: Source, groups: readonly string[]): Promise<boolean> {
   const isSource = and(eq(text`${playerUuid}::text`, source.key), eq(toldBy, nameOf(source)), eq(isPending, false))
