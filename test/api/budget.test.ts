@@ -1,24 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import type { Lane } from '../../src/api/http/request.ts'
-import type { RateLimitReading } from '../../src/api/http/response-headers.ts'
 import {
   available,
-  block,
-  complete,
   expireAllReservations,
-  opensAt,
   PROBE_LASTS,
   RESERVATION_LASTS,
-  recheckIn,
-  release,
-  remaining,
   reserve,
-  transferIn,
   transferOut,
   waitsForTurn,
 } from '../../src/api/rate-limit/budget.ts'
 import {
-  type BudgetState,
   emptyBudget,
   type PollCadence,
   type Reservation,
@@ -28,65 +19,10 @@ import {
   expireReservations,
   idleAt,
   markWaiting,
-  observe,
   pollsDue,
   recordPoll,
 } from '../../src/api/rate-limit/budget-window.ts'
-
-const minute = Date.parse('2026-05-30T12:00:00Z')
-const at = (seconds: number) => minute + seconds * 1000
-
-/** What the server says `seconds` into the minute, in whole seconds left. */
-function reading(seconds: number, left: number | null, limit = 50): RateLimitReading {
-  const wait = 60 - Math.ceil(seconds % 60 || (seconds > 0 ? 60 : 0))
-  return { bucket: 'GUILD', limit, remaining: left, resetAt: at(seconds) + wait * 1000, resetSlack: 1000 }
-}
-
-/** A budget as one process sees it, whose every state goes through JSON, as in a database. */
-function bucket(assumedLimit = 50) {
-  let state: BudgetState = emptyBudget
-  let taken = 0
-  const keep = (next: BudgetState) => {
-    const stored = readBudgetState(JSON.parse(JSON.stringify(next)))
-    expect(stored).toEqual(next)
-    state = stored ?? emptyBudget
-  }
-  return {
-    get state() {
-      return state
-    },
-    available: (seconds: number, lane: Lane = 'refresh') => available(state, at(seconds), lane),
-    remaining: (seconds: number) => remaining(state, at(seconds)),
-    opensAt: (seconds: number, lane: Lane = 'refresh') => opensAt(state, at(seconds), lane),
-    ask(seconds: number, lane: Lane = 'refresh', route: string | null = null) {
-      const poll = route === null ? null : { route, at: at(seconds) }
-      const made = reserve(state, { id: `r${taken++}`, lane, poll }, at(seconds))
-      keep(made.state)
-      return made.result
-    },
-    take(seconds: number, lane: Lane = 'refresh', route: string | null = null): Reservation {
-      const ticket = this.ask(seconds, lane, route)
-      if (ticket === null) throw new Error(`nothing to take at ${seconds}`)
-      return ticket
-    },
-    complete(ticket: Reservation, told: RateLimitReading | null, seconds: number, answered = true) {
-      const completion = { reading: told, answered, receivedAt: at(seconds), assumedLimit }
-      keep(complete(state, ticket, completion, at(seconds)))
-    },
-    observe: (told: RateLimitReading, sent: number, seconds: number) =>
-      keep(observe(state, told, at(sent), at(seconds), at(seconds))),
-    block: (until: number, seconds: number) => keep(block(state, at(until), at(seconds))),
-    release: (ticket: Reservation, seconds: number) => keep(release(state, ticket.id, at(seconds))),
-    transferIn: (from: BudgetState, seconds: number) => keep(transferIn(state, from, at(seconds))),
-  }
-}
-
-function opened(left: number, seconds = 0) {
-  const budget = bucket()
-  const probe = budget.take(seconds)
-  budget.complete(probe, reading(seconds, left), seconds)
-  return budget
-}
+import { at, bucket, opened, reading } from './one-budget.ts'
 
 describe('a budget', () => {
   test('counts what ended in silence, although later answers do not', () => {
@@ -208,9 +144,10 @@ describe('a budget', () => {
     const again = reserve(budget.state, { id: first.id, lane: 'refresh', poll: null }, at(1))
     expect(again.result).toEqual(first)
     expect(available(again.state, at(1), 'refresh')).toBe(9)
+    budget.take(1)
     budget.complete(first, null, 1)
     budget.complete(first, null, 1)
-    expect(budget.available(1)).toBe(9)
+    expect(budget.available(1)).toBe(8)
   })
 
   test('what was never sent is given back', () => {
@@ -231,6 +168,16 @@ describe('a budget', () => {
     expect(known.state.cadences).toEqual({ '/map': { lastAt: at(1), everyMs: null, between: [], waiting: [] } })
     known.complete(early, null, 3)
     expect(known.available(3, 'live')).toBe(9)
+  })
+
+  test('what moves to a bucket leaves what that holds', () => {
+    const [unknown, known] = [bucket(), opened(10)]
+    known.take(2, 'live')
+    unknown.take(1, 'live')
+    unknown.take(11, 'live')
+    known.transferIn(unknown.state, 12)
+    known.transferIn(unknown.state, 12)
+    expect(known.available(12, 'live')).toBe(7)
   })
 
   test('answers out of order never raise what remains', () => {
@@ -406,6 +353,11 @@ describe('a budget', () => {
     expect([budget.available(100), budget.available(121)]).toEqual([0, 1])
   })
 
+  test('that nothing is known about can be stored, and has room for one', () => {
+    expect(readBudgetState(emptyBudget)).toEqual(emptyBudget)
+    expect(available(emptyBudget, at(0), 'backfill')).toBe(1)
+  })
+
   test('a stored state that cannot be read counts as none', () => {
     expect(readBudgetState({ ...emptyBudget, window: { remaining: 'many' } })).toBeNull()
     expect(readBudgetState(null)).toBeNull()
@@ -440,6 +392,28 @@ describe('the lanes of a budget', () => {
     expect(budget.available(57, 'live')).toBe(14)
   })
 
+  test.each([
+    ['one for two that are due when it has ended, as the first of them opens the next', [14, 14.1], 13],
+    ['none that is due after it has ended', [16.5], 17],
+    ['one that is due before it can end, and no second', [12.5], 16],
+  ])('keep in the last part of a window %s', (_name, firsts, room) => {
+    const budget = opened(20)
+    // Each route every 15 seconds; the window ends between 59 and 61.
+    for (const [nth, first] of firsts.entries())
+      for (const second of [first, first + 15, first + 30]) budget.ask(second, 'live', `/${nth}`)
+    expect(budget.available(57)).toBe(room)
+  })
+
+  test('keep one for a live poll that found no room', () => {
+    const budget = opened(1)
+    budget.complete(budget.take(1), reading(1, 0), 1)
+    expect(budget.ask(58, 'live', '/map')).toBeNull()
+    expect(budget.state.cadences['/map']?.waiting).toEqual([at(58)])
+    budget.complete(budget.take(61), reading(61, 20), 61)
+    // And six that are expected every ten seconds, and two that nothing announces.
+    expect(budget.available(62)).toBe(20 - 1 - 6 - 2)
+  })
+
   test('leave two for live polls that nothing announces, until two seconds before the window can end', () => {
     const budget = opened(5)
     // Five seconds after the first request, which was a refresh.
@@ -471,8 +445,7 @@ describe('the lanes of a budget', () => {
     const budget = opened(2)
     const [one, two] = [budget.take(1, 'live'), budget.take(1, 'live')]
     expect(budget.ask(1, 'live', '/map')).toBeNull()
-    const lookIn = (lane: Lane, own: readonly string[]) =>
-      recheckIn(budget.state, at(1), lane, (id) => own.includes(id))
+    const lookIn = (lane: Lane, own: readonly string[]) => budget.lookIn(1, lane, own)
     expect([lookIn('live', [one.id]), lookIn('live', [one.id, two.id]), lookIn('backfill', [])]).toEqual([
       200,
       Number.POSITIVE_INFINITY,
@@ -482,6 +455,20 @@ describe('the lanes of a budget', () => {
     budget.complete(one, reading(1, 1), 1)
     budget.complete(two, reading(1, 1), 1)
     expect(budget.available(1, 'live')).toBe(1)
+  })
+
+  test('do not look for room that no response can bring', () => {
+    const budget = opened(2)
+    const [one] = [budget.take(1, 'live'), budget.take(1, 'live')]
+    budget.complete(one, reading(1, 0), 1)
+    expect(budget.lookIn(1, 'live')).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  test('look soon while another process sends the first request of a window, and each second while it may', () => {
+    const budget = bucket()
+    const { id } = budget.take(0, 'live')
+    expect([budget.lookIn(1, 'refresh'), budget.lookIn(1, 'refresh', [id])]).toEqual([200, Number.POSITIVE_INFINITY])
+    expect(budget.lookIn(61, 'live')).toBe(1000)
   })
 
   test('keep one for a live poll that is late, and none for one that was given up', () => {
@@ -511,6 +498,26 @@ describe('the lanes of a budget', () => {
     for (let turn = 0; turn < 60; turn++) if (budget.ask(0, 'backfill')) given.backfill++
     // And two that the window keeps for live polls.
     expect(given).toEqual({ refresh: 39, backfill: 7 })
+  })
+
+  test('leave refreshes four of five where backfills ask first', () => {
+    const budget = opened(50)
+    const given = { refresh: 0, backfill: 0 }
+    for (let turn = 0; turn < 60; turn++) if (budget.ask(0, 'backfill')) given.backfill++
+    expect(budget.remaining(0)).toBe(40)
+    for (let turn = 0; turn < 60; turn++) if (budget.ask(0, 'refresh')) given.refresh++
+    expect(given).toEqual({ refresh: 40, backfill: 10 })
+  })
+
+  test('are told apart in what a window allows refreshes', () => {
+    const budget = opened(49)
+    budget.take(0)
+    expect([budget.remaining(0), budget.available(0, 'backfill')]).toEqual([48, 9])
+  })
+
+  test('share nothing in a window of ten seconds', () => {
+    const budget = opened(20, 49)
+    expect(budget.available(49, 'backfill')).toBe(20 - 2)
   })
 
   test('let a backfill have what refreshes leave, the later in the window the more', () => {
@@ -607,12 +614,20 @@ describe('polls', () => {
     ['each half minute', cadence(0, 30_000), 1, 27.6, 0],
     ['each half minute', cadence(0, 30_000), 1, 27.7, 1],
     ['each half minute, and late', cadence(0, 30_000), 40, 41, 1],
+    ['each half minute, and very late', cadence(0, 30_000), 61, 62, 1],
     ['in between a minute before', cadence(0, 600_000, { between: [at(10)] }), 60, 70, 0],
     ['in between a minute before', cadence(0, 600_000, { between: [at(10)] }), 60, 70.1, 1],
     ['in between, and a little late', cadence(0, 600_000, { between: [at(10)] }), 74.9, 90, 1],
     ['in between, and given up', cadence(0, 600_000, { between: [at(10)] }), 75, 90, 0],
     ['in between, and has come', cadence(0, 600_000, { between: [at(10), at(66)] }), 67, 90, 0],
     ['in between, and another has come', cadence(0, 600_000, { between: [at(10), at(64.9)] }), 66, 90, 1],
+    [
+      'in between, and another has come five seconds before',
+      cadence(0, 600_000, { between: [at(10), at(65)] }),
+      66,
+      90,
+      1,
+    ],
     ['and waits', cadence(0, 600_000, { waiting: [at(10), at(20)] }), 39.9, 41, 2],
     ['and no longer waits', cadence(0, 600_000, { waiting: [at(10), at(20)] }), 40, 41, 1],
   ])('are due: %s (%#)', (_name, cadences, now, end, due) => {

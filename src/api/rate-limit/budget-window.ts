@@ -17,7 +17,7 @@ const CLOCK_TOLERANCE = 120_000
  */
 function discardFuture(state: BudgetState, now: number): BudgetState {
   const isPossible = (at: number) => at <= now + LONGEST_WAIT + CLOCK_TOLERANCE
-  const keep = (at: number | null) => (at !== null && isPossible(at) ? at : null)
+  const keep = (at: number | null) => (isPossible(at ?? 0) ? at : null)
   const { window, probe, wantedUntil } = state
   return {
     ...state,
@@ -36,26 +36,29 @@ function discardFuture(state: BudgetState, now: number): BudgetState {
 export function expireReservations(stored: BudgetState, now: number): BudgetState {
   const state = discardFuture(stored, now)
   const { probe, reservations } = state
-  const ended = state.window !== null && now >= state.window.latest
-  const closedAt = ended && state.window !== null ? state.window.latest : state.closedAt
-  const expired = reservations.filter(({ until }) => until <= now)
-  let window = ended ? null : state.window
-  if (window !== null && expired.length > 0) {
+  const ended = state.window !== null && now >= state.window.latest ? state.window : null
+  let window = ended === null ? state.window : null
+  if (window !== null) {
     // The server has counted them; those of an earlier window do not matter any more.
     const since = window.openedAt
-    const counted = expired.filter(({ sentAt }) => sentAt >= since).length
+    const counted = reservations.filter(({ sentAt, until }) => until <= now && sentAt >= since).length
     window = { ...window, remaining: Math.max(0, window.remaining - counted) }
   }
   return {
     ...state,
     window,
-    closedAt,
-    leftAtEnd: ended && state.window !== null ? leftOf(state.window) : state.leftAtEnd,
+    closedAt: ended === null ? state.closedAt : ended.latest,
+    leftAtEnd: ended === null ? state.leftAtEnd : leftOf(ended),
     probe: probe !== null && probe.until <= now ? null : probe,
     reservations: reservations.filter(({ until }) => until > now),
     uncounted: state.uncounted.filter((at) => at > now - 2 * MINUTE),
     cadences: dropIdleCadences(state.cadences, now),
   }
+}
+
+/** Whether all requests are kept back after a 429. */
+export function isBlocked({ blockedUntil }: BudgetState, now: number): boolean {
+  return now < (blockedUntil ?? 0)
 }
 
 function leftOf({ assumed, remaining }: Window): number | null {
@@ -76,27 +79,27 @@ function believed<Reading extends RateLimitReading | null>(state: BudgetState, r
  * Judges the headers that open a window: where less is left than when the window before ended, that has not ended, and
  * `RateLimit-Reset` is wrong. A new window begins with what its limit allows.
  */
-function judgeReset(state: BudgetState, leftAtEnd: number | null, remaining: number, now: number): BudgetState {
-  const isSoonAfter = state.closedAt !== null && now - state.closedAt < MINUTE
-  const continued = isSoonAfter && leftAtEnd !== null && remaining < leftAtEnd ? state.continued + 1 : 0
+function judgeReset(state: BudgetState, remaining: number, now: number): BudgetState {
+  const isSoonAfter = now - (state.closedAt ?? 0) < MINUTE
+  const continued = isSoonAfter && remaining < (state.leftAtEnd ?? 0) ? state.continued + 1 : 0
   return continued >= CONTINUED_WINDOWS ? distrustReset(state, now) : { ...state, continued }
 }
 
-/** Records the rate-limit headers of a response. */
+/** Records the rate-limit headers of a response that says how many requests are left. */
 export function observe(
   state: BudgetState,
-  given: RateLimitReading,
+  given: RateLimitReading & { readonly remaining: number },
   sentAt: number,
   receivedAt: number,
   now: number,
 ): BudgetState {
   const { limit, remaining } = given
   const expired = { ...expireReservations(state, now), lastLimit: limit ?? state.lastLimit }
-  const opens = expired.window === null && remaining !== null
-  const current = opens ? judgeReset(expired, expired.leftAtEnd, remaining, now) : expired
+  const current = expired.window === null ? judgeReset(expired, remaining, now) : expired
   const reading = believed(current, given, now)
-  const { window, closedAt, blockedUntil } = current
-  if (remaining === null || (blockedUntil !== null && now < blockedUntil)) return current
+  const { window } = current
+  const closedAt = current.closedAt ?? 0
+  if (isBlocked(current, now)) return current
   const { earliest, latest } = windowEnd(reading, sentAt, receivedAt)
   const fresh: Window = {
     limit,
@@ -105,11 +108,11 @@ export function observe(
     latest,
     openedAt: receivedAt,
     granted: { refresh: 0, backfill: 0 },
-    sent: limit !== null && remaining < limit ? 1 : 0,
+    sent: remaining < (limit ?? 0) ? 1 : 0,
     assumed: false,
   }
   if (window === null || window.assumed) {
-    const isOfClosedWindow = closedAt !== null && sentAt < closedAt && earliest <= closedAt
+    const isOfClosedWindow = sentAt < closedAt && earliest <= closedAt
     return isOfClosedWindow ? current : expireReservations({ ...current, window: fresh }, now)
   }
   if (earliest > window.latest) {
@@ -145,7 +148,7 @@ export function assumedWindow(
   receivedAt: number,
   assumedLimit: number,
 ): Window {
-  const limit = reading?.limit ?? state.lastLimit ?? assumedLimit
+  const limit = state.lastLimit ?? assumedLimit
   const left = Math.max(0, limit - state.counted.requests)
   const end = windowEnd(believed(state, reading, receivedAt), receivedAt, receivedAt)
   const granted = { refresh: 0, backfill: 0 }

@@ -1,12 +1,13 @@
 import type { Lane } from '../http/request.ts'
 import type { RateLimitReading, Refusal } from '../http/response-headers.ts'
-import type { BudgetState, Reservation, Window } from './budget-state.ts'
+import { type BudgetState, emptyBudget, type Reservation, type Window } from './budget-state.ts'
 import type { Step } from './budget-store.ts'
 import {
   assumedWindow,
   distrustReset,
   expireReservations,
   idleAt,
+  isBlocked,
   markWaiting,
   observe,
   pollsDue,
@@ -48,8 +49,8 @@ const SHORT_WAIT = 15_000
 /** How many requests of this lane may be sent now. */
 export function available(state: BudgetState, now: number, lane: Lane): number {
   const current = expireReservations(state, now)
-  const { window, blockedUntil, probe, reservations } = current
-  if (blockedUntil !== null && now < blockedUntil) return 0
+  const { window, probe, reservations } = current
+  if (isBlocked(current, now)) return 0
   if (window === null) return probe === null && (pacedUntil(current) ?? now) <= now ? 1 : 0
   const counted = window.remaining - reservations.length - uncountedRequests(current, window)
   const left = Math.min(counted, leftByOwnCount(window))
@@ -61,9 +62,9 @@ export function available(state: BudgetState, now: number, lane: Lane): number {
  * `available` is an estimate.
  */
 export function remaining(state: BudgetState, now: number): number | null {
-  const { window, blockedUntil } = expireReservations(state, now)
-  const isBlocked = blockedUntil !== null && now < blockedUntil
-  return (window === null || window.assumed) && !isBlocked ? null : available(state, now, 'refresh')
+  const current = expireReservations(state, now)
+  const isEstimate = (current.window === null || current.window.assumed) && !isBlocked(current, now)
+  return isEstimate ? null : available(state, now, 'refresh')
 }
 
 /** What a reservation is wanted for. */
@@ -161,14 +162,16 @@ export function complete(
   const isOpen = state.reservations.some(({ id }) => id === reservation.id)
   let next = release(afterRefusal(state, reservation, completion, now), reservation.id, now)
   if (isOpen) next = { ...next, counted: countOne(next, receivedAt) }
-  if (reading !== null && reading.remaining !== null) return observe(next, reading, reservation.sentAt, receivedAt, now)
+  const left = reading === null ? null : reading.remaining
+  if (reading !== null && left !== null)
+    return observe(next, { ...reading, remaining: left }, reservation.sentAt, receivedAt, now)
   next = { ...next, lastLimit: reading?.limit ?? next.lastLimit }
   if (!isOpen) return next
   if (!answered) next = { ...next, uncounted: [...next.uncounted, receivedAt] }
-  const { window, blockedUntil } = next
+  const { window } = next
   if (window !== null && !answered) return next
   if (window !== null) return { ...next, window: { ...window, remaining: Math.max(0, window.remaining - 1) } }
-  if (blockedUntil !== null && now < blockedUntil) return next
+  if (isBlocked(next, now)) return next
   if (!answered) {
     // A minute of this pace has no more requests than one window; with those about the window's end it is `pacedUntil` that counts.
     const until = now + Math.ceil(MINUTE / Math.max(1, next.lastLimit ?? completion.assumedLimit))
@@ -224,7 +227,7 @@ export function block(stored: BudgetState, until: number, now: number): BudgetSt
 
 /** True when only another lane keeps this one back, which may change at any time. */
 export function waitsForTurn(state: BudgetState, now: number, lane: Lane): boolean {
-  return available({ ...state, wantedUntil: { refresh: now, backfill: now } }, now, lane) > 0
+  return available({ ...state, wantedUntil: emptyBudget.wantedUntil }, now, lane) > 0
 }
 
 /**
@@ -246,17 +249,17 @@ export function opensAt(state: BudgetState, now: number, lane: Lane): number | n
   const { blockedUntil, window, probe, wantedUntil, reservations, cadences } = current
   const moments = [
     blockedUntil,
-    window === null ? pacedUntil(current) : null,
-    window === null ? null : releasedAt(window),
+    pacedUntil(current),
+    window && releasedAt(window),
     window?.latest,
     probe?.until,
     wantedUntil.refresh,
     wantedUntil.backfill,
     ...reservations.map(({ until }) => until),
     ...Object.values(cadences).map(idleAt),
-  ].filter((at) => at !== null && at !== undefined && at > now)
-  const inOrder = moments.map(Number).sort((a, b) => a - b)
-  return inOrder.find((at) => available(state, at, lane) > 0) ?? null
+  ]
+  const later = moments.flatMap((at) => at ?? []).filter((at) => at > now)
+  return later.sort((a, b) => a - b).find((at) => available(state, at, lane) > 0) ?? null
 }
 
 function countOne({ counted }: BudgetState, receivedAt: number) {
