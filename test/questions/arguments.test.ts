@@ -257,6 +257,8 @@ describe('an order', () => {
 describe('a selection', () => {
   test('has columns once, in their order', () => {
     expect(readSelect(view, 'level, internal_name')).toEqual(['level', 'internal_name'])
+    const all = view.columns.map(({ name }) => name)
+    expect(readSelect(view, all.join(','))).toEqual(all)
   })
 
   const columns = view.columns.map(({ name }) => name).join(', ')
@@ -291,6 +293,14 @@ describe('words of a command', () => {
       filters: [['online', 'gte.5']],
       order: 'at',
     })
+  })
+
+  test('are no order and no selection where they are only named alike', () => {
+    const words = ['reorder=1', 'orders=2', 'preselect=3', 'selected=4']
+    expect(givenWords(call, words)).toEqual({ args: words, filters: [] })
+    expect(givenWords(view, words).filters.map(([name]) => name)).toEqual(words.map((word) => word.split('=')[0]))
+    // Of a function the first word is its first argument, also where a column has names.
+    expect(givenWords({ ...call, columns: [column('name', 'text')] }, ['g'])).toEqual({ args: ['g'], filters: [] })
   })
 
   test('are refused where they mean nothing, or are there twice', () => {
@@ -533,6 +543,20 @@ test.each([
   ['rating_estimate', 'integer', 'points'],
   ['level', 'integer', undefined],
   ['seconds', 'text', undefined],
+  ['hours', 'integer', 'hours'],
+  ['percent', 'real', 'percent'],
+  // Longer names mean something else, and lists of instants and days are none.
+  ['loot_coverage', 'integer', undefined],
+  ['coverages', 'integer', undefined],
+  ['subtotal_avg', 'integer', undefined],
+  ['total_avg_rank', 'integer', undefined],
+  ['unstored', 'integer', undefined],
+  ['stored_stacks', 'integer', undefined],
+  ['regeneration', 'integer', undefined],
+  ['contributed_rank', 'integer', undefined],
+  ['season_rating_rank', 'integer', undefined],
+  ['days', 'date[]', undefined],
+  ['spans', 'interval[]', undefined],
   ['coverage', 'an integer', undefined],
 ])('%s of type %s is in the unit %s', (name, type, unit) => {
   expect(unitOf({ name, type })).toBe(unit)
