@@ -96,22 +96,50 @@ export function hasFields(record: unknown, ...fields: readonly string[]): boolea
   return isFields(record) && fields.every((field) => Object.hasOwn(record, field))
 }
 
+/** The records of a body with their keys; one without a key has an object of its own instead. */
+interface KeyedList {
+  readonly keys: readonly (string | object)[]
+  readonly records: readonly unknown[]
+}
+
 /** Joins bodies that list records: see `FileForm`. @param keyField where a record has its key; absent: no two have one key */
 export function joinLists(nameField: string | null, keyField?: string): (bodies: readonly unknown[]) => unknown[] {
-  const keyed = new WeakMap<object, (readonly [key: string | object, record: unknown])[]>()
-  const entriesOf = (body: unknown) =>
-    recordsOf(body, nameField).map((record) => [(keyField && textField(record, keyField)) ?? {}, record] as const)
+  if (keyField === undefined) return (bodies) => bodies.flatMap((body) => recordsOf(body, nameField))
+  const keyed = new WeakMap<object, KeyedList>()
+  // What was joined last, where no two records had one key.
+  let before: readonly KeyedList[] = []
   return (bodies) => {
-    if (keyField === undefined) return bodies.flatMap((body) => recordsOf(body, nameField))
-    const latest = new Map<string | object, unknown>()
-    for (const body of bodies) {
+    const lists = bodies.map((body, nth) => {
       // Of several files most are the same as in the version before.
-      const entries = keyed.get(Object(body)) ?? entriesOf(body)
-      if (body instanceof Object) keyed.set(body, entries)
-      for (const [key, record] of entries) latest.set(key, record)
-    }
-    return [...latest.values()]
+      const list = keyed.get(Object(body)) ?? keyedList(recordsOf(body, nameField), keyField, before[nth])
+      if (body instanceof Object) keyed.set(body, list)
+      return list
+    })
+    const all = ([] as unknown[]).concat(...lists.map(({ records }) => records))
+    const hasSameKeys = lists.length === before.length && lists.every(({ keys }, nth) => keys === before[nth]?.keys)
+    const joined = hasSameKeys ? all : latestOf(lists)
+    before = joined.length === all.length ? lists : []
+    return joined
   }
+}
+
+/** @param before the list that stood in its place: where it has the same keys, it is the same list of them */
+function keyedList(records: readonly unknown[], keyField: string, before: KeyedList | undefined): KeyedList {
+  let isSame = records.length === before?.records.length
+  const keys = records.map((record, nth) => {
+    const former = before?.keys[nth]
+    const key = before && record === before.records[nth] ? former : textField(record, keyField)
+    isSame &&= key === former
+    return key ?? {}
+  })
+  return { keys: isSame && before ? before.keys : keys, records }
+}
+
+/** Of several records with one key the last one, where the first one stood. */
+function latestOf(lists: readonly KeyedList[]): unknown[] {
+  const latest = new Map<string | object, unknown>()
+  for (const { keys, records } of lists) for (const [nth, key] of keys.entries()) latest.set(key, records[nth])
+  return [...latest.values()]
 }
 
 /** Joins bodies that are maps by key. */

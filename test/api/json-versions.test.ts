@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { versionParser, versionWriter } from '../../src/api/recordings/json-versions.ts'
+import { versionMemory, versionParser, versionWriter } from '../../src/api/recordings/json-versions.ts'
 import { seededRandom } from '../../src/base/clock.ts'
 
 const mark = Buffer.from('\ufeff')
@@ -46,17 +46,27 @@ test('versions are written as JSON.stringify does, whatever came, went and moved
   }
 })
 
-test('a version is written where the one before the last was, and the last one stays', () => {
+test('a version is written where the third before it was, and the two before it stay', () => {
   const write = versionWriter()
   const text = 'x'.repeat(100_000)
   const written: Buffer[] = []
-  for (let nth = 0; nth < 6; nth++) {
+  for (let nth = 0; nth < 8; nth++) {
     written.push(write([nth, text]))
-    expect(written.slice(-2).map(String)).toEqual(
-      [nth - 1, nth].filter((one) => one >= 0).map((one) => `[${one},"${text}"]`),
+    expect(written.slice(-3).map(String)).toEqual(
+      [nth - 2, nth - 1, nth].filter((one) => one >= 0).map((one) => `[${one},"${text}"]`),
     )
   }
-  expect(new Set(written.slice(1).map(({ buffer }) => buffer)).size).toBe(2)
+  expect(new Set(written.slice(2).map(({ buffer }) => buffer)).size).toBe(3)
+})
+
+test('a version is read into the memory of the one before as many as are to stay, unless it is longer', () => {
+  const memory = versionMemory(1)
+  const [first, second, third] = [memory(1000), memory(900), memory(1010)]
+  expect([first, second, third].map(({ length }) => length)).toEqual([1000, 900, 1010])
+  expect(second.buffer).not.toBe(first.buffer)
+  expect(third.buffer).toBe(first.buffer)
+  expect(memory(2000).buffer).not.toBe(second.buffer)
+  expect(memory(5).buffer).toBe(third.buffer)
 })
 
 test.each([undefined, 2])(

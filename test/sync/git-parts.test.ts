@@ -274,6 +274,35 @@ describe.each(kindsOfPart)('a response that git has in several files, on the %s 
     expect(bodies.filter(({ base }) => base !== null).length).toBeGreaterThan(5)
   })
 
+  test('is archived as it was written where a file is missing: the last response with it is read again beside each', async () => {
+    const { db } = world
+    const gears = (level: number) =>
+      Object.fromEntries(
+        Array.from({ length: 50 }, (_, n) => [
+          `G${n}`,
+          item(`G${n}`, { level: n === 7 ? level : 1, lore: 'a'.repeat(3000) }),
+        ]),
+      )
+    const steps = Array.from({ length: 9 }, (_, n) => [`1${n}:00`, { 'a/gear.json': gears(n + 2) }] as const)
+    await load(
+      world,
+      await commits({
+        '08:00': { 'a/gear.json': gears(1), 'a/tomes.json': tomes('Ode'), 'a/charms.json': charms('Ring') },
+        '09:00': { 'a/tomes.json': null },
+        ...Object.fromEntries(steps),
+      }),
+      'a/{gear,tomes,charms}.json=items',
+    )
+    const bodies = await db.query<StoredBody & { hash: Uint8Array }>(
+      `select raw_body.hash, ${STORED_BODY.columns} from sync.raw_answer join sync.raw_body using (hash) ${STORED_BODY.join} order by answer_id`,
+    )
+    const texts = await Promise.all(bodies.map(textOfBody))
+    expect(texts.map((text) => sha256(text))).toEqual(bodies.map(({ hash }) => Buffer.from(hash)))
+    const found = texts.map((text) => JSON.parse(text.toString()) as { internalName: string; level?: number }[])
+    const levels = found.map((all) => Object.values(all).find(({ internalName }) => internalName === 'G7')?.level)
+    expect(levels).toEqual(Array.from({ length: 10 }, (_, n) => n + 1))
+  })
+
   test('refuses what makes no response, and braces without a file', async () => {
     const id = (letter: string) => `00000000-0000-4000-8000-00000000000${letter}`
     const online = (letter: string, world: string) => ({ total: 1, players: { [id(letter)]: world } })

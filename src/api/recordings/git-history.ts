@@ -44,8 +44,12 @@ export interface CommitDates {
 
 /** The contents of a repository, read by one process of git. */
 export interface GitBlobs {
-  /** @returns null for what is no blob, or longer than `maxBytes` */
-  read(blob: string, maxBytes: number): Promise<Buffer | null>
+  /**
+   * Reads a content. Where several are asked for at once, git looks for the next one while this one is read.
+   * @param memory gives what it is read into
+   * @returns null for what is no blob, or longer than `maxBytes`
+   */
+  read(blob: string, maxBytes: number, memory?: (length: number) => Buffer): Promise<Buffer | null>
   close(): void
 }
 
@@ -233,30 +237,31 @@ export function openBlobs(repository: string): GitBlobs {
     rest = rest.subarray(end + 1)
     return text
   }
-  async function content(length: number, isWanted: boolean): Promise<Buffer> {
-    const parts: Buffer[] = []
-    for (let missing = length; ; rest = await more()) {
-      const part = rest.subarray(0, missing)
+  /** Reads so many bytes: into a buffer, where they are wanted. */
+  async function content(length: number, into?: Buffer): Promise<void> {
+    for (let at = 0; ; rest = await more()) {
+      const part = rest.subarray(0, length - at)
+      if (into) part.copy(into, at)
       rest = rest.subarray(part.length)
-      missing -= part.length
-      if (isWanted) parts.push(part)
-      if (missing === 0) return Buffer.concat(parts)
+      at += part.length
+      if (at === length) return
     }
   }
-  async function read(blob: string, maxBytes: number): Promise<Buffer | null> {
-    child.stdin.write(`${blob}\n`)
+  async function read(maxBytes: number, memory: (length: number) => Buffer): Promise<Buffer | null> {
     const [, type, size] = (await line()).split(' ')
     if (size === undefined) return null
-    const isWanted = type === 'blob' && Number(size) <= maxBytes
-    const found = await content(Number(size), isWanted)
-    await content(1, false)
-    return isWanted ? unpacked(found, maxBytes) : null
+    const length = Number(size)
+    const found = type === 'blob' && length <= maxBytes ? memory(length) : undefined
+    await content(length, found)
+    await content(1)
+    return found ? unpacked(found, maxBytes) : null
   }
   // git responds in order: one content at a time is read.
   let last: Promise<unknown> = Promise.resolve()
   return {
-    read(blob, maxBytes) {
-      const next = last.then(() => read(blob, maxBytes))
+    read(blob, maxBytes, memory = Buffer.allocUnsafeSlow) {
+      child.stdin.write(`${blob}\n`)
+      const next = last.then(() => read(maxBytes, memory))
       last = next.catch(() => undefined)
       return next
     },

@@ -38,30 +38,50 @@ export function versionParser(): (bytes: Buffer) => unknown {
   }
 }
 
+/** A document as it was written, and where its values of the first level are. */
+interface Written {
+  readonly bytes: Buffer
+  readonly values: readonly unknown[]
+  /** None in a list. */
+  readonly names: readonly string[]
+  readonly starts: Uint32Array
+  readonly ends: Uint32Array
+}
+
+const noBytes = Buffer.alloc(0)
+const nothingWritten: Written = {
+  bytes: noBytes,
+  values: [],
+  names: [],
+  starts: new Uint32Array(),
+  ends: new Uint32Array(),
+}
+
 /**
  * Writes versions of a document one after the other, as JSON.stringify does with what JSON.parse gave. Values of the first level that
- * are the same objects as in the version before are copied from there, those that follow each other at once. Bytes hold until the
- * version after the next one is written, which takes their place: buffers of megabytes for each version would have the garbage
- * collector run every few.
+ * are the same objects as in the version before are copied from there, those that follow each other at once. Bytes hold while two
+ * more versions are written; the third takes their place: buffers of megabytes for each version would have the garbage collector run
+ * every few. While one response is stored, the next one is opened, which may take two versions.
  */
 export function versionWriter(): (document: object) => Buffer {
-  let before = noVersion
-  let free: Buffer = Buffer.alloc(0)
+  let before = nothingWritten
+  let older: readonly Buffer[] = [noBytes, noBytes]
   return (document) => {
     const isList = Array.isArray(document)
     const names = isList ? [] : Object.keys(document)
     const values: unknown[] = isList ? document : Object.values(document)
+    const [free = noBytes, ...others] = older
     const out = writer(free, before.bytes.length + 65_536)
-    const now = { values, names, starts: [] as number[], ends: [] as number[] }
+    const [starts, ends] = [new Uint32Array(values.length), new Uint32Array(values.length)]
     const numberOf = searched(before)
     for (let nth = 0; nth < values.length; ) {
       const separator = nth > 0 ? ',' : isList ? '[' : '{'
       out.add(isList ? separator : `${separator}${JSON.stringify(names[nth])}:`)
       const number = numberOf(values[nth])
       if (number === undefined) {
-        now.starts.push(out.length())
+        starts[nth] = out.length()
         out.add(JSON.stringify(values[nth]))
-        now.ends.push(out.length())
+        ends[nth] = out.length()
         nth++
         continue
       }
@@ -70,22 +90,34 @@ export function versionWriter(): (document: object) => Buffer {
         one < values.length && values[one] === before.values[other] && names[one] === before.names[other]
       while (number + count < before.values.length && isSameNext(nth + count, number + count)) count++
       const moved = out.length() - (before.starts[number] ?? 0)
-      for (let other = number; other < number + count; other++) {
-        now.starts.push((before.starts[other] ?? 0) + moved)
-        now.ends.push((before.ends[other] ?? 0) + moved)
+      for (let at = 0; at < count; at++) {
+        starts[nth + at] = (before.starts[number + at] ?? 0) + moved
+        ends[nth + at] = (before.ends[number + at] ?? 0) + moved
       }
       out.copy(before.bytes, before.starts[number] ?? 0, before.ends[number + count - 1] ?? 0)
       nth += count
     }
     out.add((values.length > 0 ? '' : isList ? '[' : '{') + (isList ? ']' : '}'))
-    free = before.bytes
-    before = { ...now, bytes: out.bytes() }
+    older = [...others, before.bytes]
+    before = { values, names, starts, ends, bytes: out.bytes() }
     return before.bytes
   }
 }
 
+/** Memory for versions of a file that are read one after the other: it holds while so many more are read, and is used again. */
+export function versionMemory(more: number): (length: number) => Buffer {
+  const used: Buffer[] = []
+  return (length) => {
+    const oldest = used.length > more ? used.shift() : undefined
+    // Some room: the next version is hardly as long.
+    const bytes = oldest && oldest.length >= length ? oldest : Buffer.allocUnsafeSlow(length + (length >> 4))
+    used.push(bytes)
+    return bytes.subarray(0, length)
+  }
+}
+
 /** Finds the objects of a version: at the place after the last one, or anywhere. */
-function searched({ values }: Pick<Version, 'values'>): (value: unknown) => number | undefined {
+function searched({ values }: Pick<Written, 'values'>): (value: unknown) => number | undefined {
   let next = 0
   let numbers: Map<unknown, number> | undefined
   return (value) => {

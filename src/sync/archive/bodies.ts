@@ -16,6 +16,7 @@ const decompress = promisify(brotliDecompress)
 
 /** How a body is stored: compressed, as it is or as changes of another one. */
 interface Prepared {
+  readonly hash: Buffer
   readonly body: Promise<Buffer>
   readonly base: Buffer | null
   /** Makes it what later versions are changes of. */
@@ -39,15 +40,22 @@ export class VersionsAhead {
   /** @param request of which it is a version; undefined where it is to stand alone */
   compress(text: Uint8Array, request: string | undefined): void {
     const body = Buffer.from(text.buffer, text.byteOffset, text.byteLength)
+    // While the database has the response before: to hash megabytes takes as long as a statement.
+    const hash = sha256(body)
     const base = request === undefined ? undefined : this.#bases.get(request)
     const changes = base && changesOf(base.text, body)
     const becomeBase = () => {
       const isOneMore = request !== undefined && (this.#bases.has(request) || this.#bases.size < MOST_BASES)
       // A copy: the memory of the body is that of a later one, perhaps.
-      if (isOneMore && mayBeChanged(body)) this.#bases.set(request, { hash: sha256(body), text: Buffer.from(body) })
+      if (isOneMore && mayBeChanged(body)) this.#bases.set(request, { hash, text: Buffer.from(body) })
     }
     if (changes === undefined) becomeBase()
-    const stored = { body: compressed(changes ?? body, AHEAD), base: changes && base ? base.hash : null, becomeBase }
+    const stored = {
+      hash,
+      body: compressed(changes ?? body, AHEAD),
+      base: changes && base ? base.hash : null,
+      becomeBase,
+    }
     ahead.set(text, stored)
     // An error is thrown where it is awaited.
     stored.body.catch(() => undefined)
@@ -98,7 +106,7 @@ export async function freshBodies(
   firstAt: Date,
   { areOften }: { readonly areOften: boolean },
 ): Promise<{ readonly hashes: Buffer[]; readonly rows: (typeof rawBody.$inferInsert)[] }> {
-  const hashes = bodies.map((body) => sha256(body))
+  const hashes = bodies.map((body) => ahead.get(body)?.hash ?? sha256(body))
   const bases = bodies.flatMap((body) => ahead.get(body)?.base ?? [])
   const wanted = anyOf(rawBody.hash, [...hashes, ...bases])
   const isLookedUp = areOften || bases.length > 0

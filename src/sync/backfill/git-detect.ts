@@ -245,13 +245,17 @@ function spread<T>(list: readonly T[], count: number): T[] {
 }
 
 /** The parsed content of a file; undefined for what is no JSON, or larger than 64 MB. */
-export async function contentOf(
-  blobs: GitBlobs,
-  blob: string,
-  parse: (bytes: Buffer) => unknown = parseJsonBytes,
+export async function contentOf(blobs: GitBlobs, blob: string): Promise<unknown> {
+  return await parsedContent(blobs.read(blob, MAX_BODY_BYTES), parseJsonBytes)
+}
+
+/** The same of a file that is being read. */
+export async function parsedContent(
+  content: Promise<Buffer | null> | undefined,
+  parse: (bytes: Buffer) => unknown,
 ): Promise<unknown> {
   try {
-    const bytes = await blobs.read(blob, MAX_BODY_BYTES)
+    const bytes = (await content) ?? null
     return bytes === null ? undefined : parse(bytes)
   } catch {
     return undefined

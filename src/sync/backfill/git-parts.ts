@@ -106,10 +106,10 @@ export async function joinParts(
   const drafts: Draft[] = []
   const unreadable: GitVersion[] = []
   let [isOther, isShared] = [false, false]
-  for (const [nth, { versions, removed }] of commits.entries()) {
+  for (const [nth, commit] of commits.entries()) {
     const former = new Map(parts.filter(isThere).map((part) => [part, part.keys]))
     let changed: GitVersion | undefined
-    for (const version of [...versions].sort(byPreference)) {
+    for (const version of inOrder(commit)) {
       const keys = await keysOf(version)
       if (!keys) unreadable.push(version)
       else {
@@ -117,7 +117,7 @@ export async function joinParts(
         changed = version
       }
     }
-    for (const part of parts) for (const path of removed) part.files.delete(path)
+    for (const part of parts) for (const path of commit.removed) part.files.delete(path)
     endMoved(former, nth)
     const present = parts.filter(isThere)
     if (isOther) isShared = shareKeys(present)
@@ -162,6 +162,11 @@ export async function joinParts(
 
 function isThere({ files }: Part): boolean {
   return files.size > 0
+}
+
+/** The versions of a commit in the order in which they are read: a later one counts more. */
+export function inOrder({ versions }: GitCommit): readonly GitVersion[] {
+  return [...versions].sort(byPreference)
 }
 
 /** Of files that a commit changed, the one with the shortest name counts (`gear.json` and not `gear_expanded.json`), or the last by name. */

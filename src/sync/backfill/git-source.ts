@@ -13,7 +13,7 @@ import {
   isShallow,
   openBlobs,
 } from '../../api/recordings/git-history.ts'
-import { versionParser, versionWriter } from '../../api/recordings/json-versions.ts'
+import { versionMemory, versionParser, versionWriter } from '../../api/recordings/json-versions.ts'
 import { BrokenRecording, type RecordingSource, type WrittenBody } from '../../api/recordings/recorded.ts'
 import { isUuid, uuidText } from '../../api/schemas/form/limits.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
@@ -25,8 +25,8 @@ import type { Database } from '../../db/database.ts'
 import { earliest } from '../declare/ignored.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import { accepted } from '../sql/history-sql.ts'
-import { contentOf, partOf } from './git-detect.ts'
-import { type GitCommit, type JoinedResponse, joinParts, keysIn } from './git-parts.ts'
+import { contentOf, parsedContent, partOf } from './git-detect.ts'
+import { type GitCommit, inOrder, type JoinedResponse, joinParts, keysIn } from './git-parts.ts'
 import { onlyRequest, sampleKey } from './recorded-requests.ts'
 
 /** Which files of a repository are responses of which resource. */
@@ -154,11 +154,19 @@ interface GitResponse extends JoinedResponse {
   readonly field?: string | undefined
 }
 
+/** What reads the versions of a file one after the other. Most of the next one is the same. */
+interface FileReader {
+  readonly memory: (length: number) => Buffer
+  readonly parse: (bytes: Buffer) => unknown
+}
+
 /** What is kept of the files of a resource from one of its responses to the next: most of both is the same. */
 interface Memory {
-  /** By path: the parsed content, and what parses the next version of it. */
-  readonly files: Map<string, { blob: string; parsed: unknown; readonly parse: (bytes: Buffer) => unknown }>
+  /** By path: the parsed content, and what reads the next version of it. */
+  readonly files: Map<string, FileReader & { blob: string; parsed: unknown }>
   readonly write: (document: object) => Buffer
+  /** Of responses that are one file each. */
+  readonly memory: (length: number) => Buffer
 }
 
 interface Reading {
@@ -167,27 +175,31 @@ interface Reading {
   readonly placeOf: (line: Recorded) => string
 }
 
-/** The bytes of a response: those of its file, or what its parts make together. */
+/** The bytes of a response: those of its file, or what its parts make together. They hold until the one after the next is read. */
 async function bodyOf(
   response: GitResponse | undefined,
   line: Recorded,
   { blobs, memories, placeOf }: Reading,
 ): Promise<Buffer | WrittenBody> {
-  const read = async (blob: string) => {
-    const bytes = await blobs.read(blob, MAX_BODY_BYTES)
+  const read = async (blob: string, memory?: (length: number) => Buffer) => {
+    const bytes = await blobs.read(blob, MAX_BODY_BYTES, memory)
     if (bytes === null) throw new BrokenRecording(`${placeOf(line)} is missing or larger than 64 MB`)
     return bytes
   }
   const { parts = [], resource, field } = response ?? {}
-  if (resource === undefined || (parts.length < 2 && field === undefined))
-    return await read(parts[0]?.blob ?? line.body)
-  const { files, write } = memories.get(resource) ?? { files: new Map(), write: versionWriter() }
-  memories.set(resource, { files, write })
+  if (resource === undefined) return await read(line.body)
+  const kept = memories.get(resource) ?? newMemory()
+  memories.set(resource, kept)
+  const { files, write } = kept
+  // Of keys, and of a resource with several requests, many responses are in use at once.
+  const isOneByOne = !isWorklist(resource) && !resource.file?.respondsTo
+  if (parts.length < 2 && field === undefined)
+    return await read(parts[0]?.blob ?? line.body, isOneByOne ? kept.memory : undefined)
   for (const path of files.keys()) if (!parts.some((part) => part.path === path)) files.delete(path)
   const parsed: unknown[] = []
   for (const { path, blob } of parts) {
-    const file = files.get(path) ?? { blob: '', parsed: undefined, parse: versionParser() }
-    if (file.blob !== blob) Object.assign(file, { parsed: file.parse(await read(blob)), blob })
+    const file = files.get(path) ?? { blob: '', parsed: undefined, parse: versionParser(), memory: versionMemory(1) }
+    if (file.blob !== blob) Object.assign(file, { parsed: file.parse(await read(blob, file.memory)), blob })
     files.set(path, file)
     parsed.push(file.parsed)
   }
@@ -199,6 +211,8 @@ async function bodyOf(
   if (!joined) throw new BrokenRecording(`${placeOf(line)} makes no response with other files`)
   return { bytes: write(joined), parsed: joined }
 }
+
+const newMemory = (): Memory => ({ files: new Map(), write: versionWriter(), memory: versionMemory(2) })
 
 /** How many bytes are read for each of some responses. */
 async function bytesOf(repository: string, responses: readonly GitResponse[]): Promise<number[]> {
@@ -291,24 +305,12 @@ interface History {
 
 /** The responses of a resource whose responses each hold all of it, and what is to be said of them. */
 async function wholeResponses(resource: Resource, commits: readonly GitCommit[], history: History) {
-  const { repository, blobs, onProgress } = history
-  const versions = commits.flatMap((commit) => commit.versions)
-  const paths = [...new Set(versions.map(({ path }) => path))]
-  // Of each path the version before is remembered: most of the next one is the same.
-  const parsers = new Map<string, (bytes: Buffer) => unknown>()
-  const keysOf = async ({ path, blob }: GitVersion) => {
-    const parse = parsers.get(path) ?? versionParser()
-    parsers.set(path, parse)
-    return await keysIn(resource, await contentOf(blobs, blob, parse))
-  }
-  let read = 0
+  const { repository, blobs } = history
+  const paths = [...new Set(commits.flatMap(({ versions }) => versions.map(({ path }) => path)))]
   const { responses, unreadable } =
     paths.length === 1
       ? { responses: eachAlone(commits), unreadable: [] }
-      : await joinParts(resource, commits, async (version) => {
-          onProgress?.(++read, versions.length)
-          return await keysOf(version)
-        })
+      : await joinParts(resource, commits, keyReader(resource, commits, history))
   const lacking = await partOf(repository, blobs, resource, { latest: responses.at(-1)?.parts ?? [], paths })
   if (lacking !== undefined) {
     const remark = `${resource.name}: ${lacking}; nothing that is missing there ends`
@@ -317,6 +319,52 @@ async function wholeResponses(resource: Resource, commits: readonly GitCommit[],
   const alone = responses.filter(({ isPart }) => isPart).length
   const remark = `${resource.name}: ${alone} of ${responses.length} commits have not all of its files; nothing that is missing there ends`
   return { responses, unreadable, remarks: alone > 0 ? [remark] : [] }
+}
+
+/** So many bytes of the last versions of files are remembered, and at least those of one. */
+const MOST_REMEMBERED = 16_000_000
+
+/** Reads the keys of versions, which are asked for in their order: git looks for the next one while one is parsed. */
+function keyReader(resource: Resource, commits: readonly GitCommit[], { blobs, onProgress }: History) {
+  const versions = commits.flatMap(inOrder)
+  const files = new Map<string, FileReader & { bytes: number }>()
+  const readerOf = (path: string) => {
+    // The next version is read while the one before it is compared with that before.
+    const reader = files.get(path) ?? { parse: versionParser(), memory: versionMemory(2), bytes: 0 }
+    // Those that were read last are at the end.
+    files.delete(path)
+    files.set(path, reader)
+    return reader
+  }
+  const forget = () => {
+    let bytes = [...files.values()].reduce((sum, one) => sum + one.bytes, 0)
+    for (const [path, one] of files) {
+      if (bytes <= MOST_REMEMBERED || files.size === 1) return
+      bytes -= one.bytes
+      files.delete(path)
+    }
+  }
+  let read = 0
+  const begin = () => {
+    const version = versions[read++]
+    const reader = version && readerOf(version.path)
+    const content = reader && blobs.read(version.blob, MAX_BODY_BYTES, reader.memory)
+    // An error is thrown where it is awaited.
+    content?.catch(() => undefined)
+    return { reader, content }
+  }
+  let next = begin()
+  return async () => {
+    const { reader, content } = next
+    onProgress?.(read, versions.length)
+    next = begin()
+    const body = await parsedContent(content, (bytes) => {
+      if (reader) reader.bytes = bytes.length
+      return reader?.parse(bytes)
+    })
+    forget()
+    return await keysIn(resource, body)
+  }
 }
 
 /**

@@ -414,8 +414,16 @@ interface BadValue {
 /** Finds the first value of a row that does not fit its table, so that one bad value never fails the whole response. */
 type RowCheck = (row: Row) => BadValue | undefined
 
-/** What a row check is made of: one check for each column, compiled once for all rows of a table. */
+const rowChecks = new WeakMap<AnyPgTable, RowCheck>()
+
+/** One check for each column, compiled once for all rows of a table. */
 function rowCheck(table: AnyPgTable): RowCheck {
+  const check = rowChecks.get(table) ?? newRowCheck(table)
+  rowChecks.set(table, check)
+  return check
+}
+
+function newRowCheck(table: AnyPgTable): RowCheck {
   const { name, columns } = bulkTable(table)
   const longest = indexedLengths(table)
   const checks = new Map<string, ValueCheck>()

@@ -8,7 +8,7 @@ import type { Extraction, QuarantinedPart, ResourceBase } from '../declare/resou
 import { base64, canonicalJson, hashOfLines, type Json, sha256 } from './hash.ts'
 import { deepJson, tooDeep } from './nesting.ts'
 import { type Prepared, preparerOf } from './prepare-entity.ts'
-import type { Known, PreparedBefore, Repetition } from './prepared-before.ts'
+import { type Known, type Lines, type PreparedBefore, placesOfOthers, type Repetition } from './prepared-before.ts'
 
 export type { Prepared } from './prepare-entity.ts'
 
@@ -51,6 +51,7 @@ export interface Preparation {
 }
 
 const roots = new WeakMap<readonly Prepared[], readonly Prepared[]>()
+const odd = new WeakMap<readonly Prepared[], readonly Prepared[]>()
 
 /** The entities whose root loads: those of the others are in quarantine. */
 export function rootsOf({ entities }: Pick<Preparation, 'entities'>): readonly Prepared[] {
@@ -60,6 +61,25 @@ export function rootsOf({ entities }: Pick<Preparation, 'entities'>): readonly P
   roots.set(entities, found)
   return found
 }
+
+/** The entities with values that could not be read. */
+export function oddOf(entities: readonly Prepared[]): readonly Prepared[] {
+  const known = odd.get(entities)
+  if (known) return known
+  const found = entities.filter((entity) => entity.odd.length > 0)
+  odd.set(entities, found)
+  return found
+}
+
+/** What is prepared, and what is known of earlier responses. */
+interface Work {
+  readonly resource: ResourceBase
+  readonly records: readonly unknown[]
+  readonly context: ResponseContext | undefined
+  readonly known: ReturnType<PreparedBefore['begin']>
+}
+
+type Gathered = Pick<Preparation, 'entities' | 'seen' | 'ignored'> & { readonly quarantined: Quarantined[] }
 
 /**
  * Normalizes, checks and fingerprints every record of a response. A bad record goes to quarantine; it never stops the others.
@@ -71,13 +91,68 @@ export function prepare(
   context?: ResponseContext,
   before?: PreparedBefore,
 ): Preparation {
+  const known = before?.begin(resource)
+  const work = { resource, records, context, known }
+  const repeated = repeatedOf(work)
+  const { entities, quarantined, seen, ignored } = repeated ?? gatheredOf(work)
+  const unique = withoutTwins(resource, entities, quarantined)
+  const watched = resource.sent
+    ? {
+        presence: countFields(resource, records, { entities, quarantined, isRepeated: !!repeated }, known?.counted),
+        // What nests too deep is no example.
+        examples: spread(records).filter((record) => tooDeep(record) === undefined),
+      }
+    : {}
+  return {
+    came: records.length,
+    entities: unique,
+    quarantined,
+    seen,
+    ignored,
+    ...watched,
+    repetition: known?.repetition,
+  }
+}
+
+/**
+ * A response whose records are nearly all those of the one before, each in its place: only the others are looked at. Undefined for any
+ * other response, and for one of which not all can be stored.
+ */
+function repeatedOf({ resource, records, context, known }: Work): Gathered | undefined {
+  if (!known) return undefined
+  const quarantined: Quarantined[] = []
+  const ignored: IgnoredInstant[] = []
+  let isOdd = false
+  const quarantine = () => {
+    isOdd = true
+  }
+  const prepareNew = preparerOf(resource, { quarantine, ignored, context })
+  const found = known.repeated(records, (key, record) => {
+    try {
+      const prepared = prepareNew(record)
+      return isOdd || ignored.length > 0 ? undefined : { key, record, prepared }
+    } catch (error) {
+      if (error instanceof RecordError) return undefined
+      throw error
+    }
+  })
+  if (!found) return undefined
+  const { entities, seen } = found.whole
+  roots.set(entities, entities)
+  const isEven =
+    oddOf(found.entitiesBefore).length === 0 && found.changed.every(({ prepared }) => prepared.odd.length === 0)
+  if (isEven) odd.set(entities, [])
+  return { entities, seen, quarantined, ignored }
+}
+
+/** What is made of each record of a response. */
+function gatheredOf({ resource, records, context, known }: Work): Gathered {
   const quarantined: Quarantined[] = []
   /** Keys that are seen, perhaps of no entity. */
   const others: string[] = []
   const ignored: IgnoredInstant[] = []
   const quarantine = (bad: QuarantinedPart) => quarantined.push(toQuarantine(bad))
   const prepareNew = preparerOf(resource, { quarantine, ignored, context })
-  const known = before?.begin(resource)
   const prepareOne = (record: unknown, key: string | undefined) => {
     if (known === undefined || key === undefined) return { record, prepared: prepareNew(record) }
     const same = known.find(key, record)
@@ -111,24 +186,11 @@ export function prepare(
     }
   }
   for (const key of others) seen.add(key)
-  const all = clear()
-  const unique = withoutTwins(resource, all, quarantined)
-  const watched = resource.sent
-    ? {
-        presence: countFields(resource, records, { entities: all, quarantined }, known?.counted),
-        // What nests too deep is no example.
-        examples: spread(records).filter((record) => tooDeep(record) === undefined),
-      }
-    : {}
-  return {
-    came: records.length,
-    entities: unique,
-    quarantined,
-    seen,
-    ignored,
-    ...watched,
-    repetition: known?.repetition,
-  }
+  const entities = clear()
+  const isWhole = quarantined.length + ignored.length === 0 && !records.some(isRedacted)
+  if (isWhole && entities.length === records.length && seen.size === entities.length)
+    known?.keepWhole({ records, entities, seen })
+  return { entities, quarantined, seen, ignored }
 }
 
 /** Gathers entities, one of each key. What contradicts another one is quarantined. */
@@ -164,22 +226,26 @@ function gathered(quarantined: Quarantined[]) {
   }
 }
 
-/** How many records have each field. A value of another type is not the field. */
+/**
+ * How many records have each field. A value of another type is not the field.
+ * @param found.isRepeated nothing was removed from any of the records
+ */
 function countFields(
   { sent, bodyOf }: ResourceBase,
   records: readonly unknown[],
-  { entities, quarantined }: Pick<Preparation, 'entities' | 'quarantined'>,
+  found: Pick<Preparation, 'entities' | 'quarantined'> & { readonly isRepeated: boolean },
   counted: CountedRecords | undefined,
 ): FieldCount[] {
   const sentBodies = bodyOf ? records.map((record) => bodyOf(record) ?? record) : records
   // What was removed from an archived body, the API did send.
-  const bodies = sentBodies.filter((body) => !isRedacted(body))
+  const bodies = found.isRepeated && !bodyOf ? records : sentBodies.filter((body) => !isRedacted(body))
   const counts = sent?.count(bodies, counted) ?? new Map()
-  const odd = new Map<string, number>()
-  const add = ({ anywhere, type }: Misfit) => type !== 'undefined' && odd.set(anywhere, (odd.get(anywhere) ?? 0) + 1)
-  for (const entity of entities) entity.odd.forEach(add)
-  for (const { misfit } of quarantined) if (misfit) add(misfit)
-  return [...counts].map(([field, { had, of }]) => ({ field, of, had: Math.max(0, had - (odd.get(field) ?? 0)) }))
+  const misfits = new Map<string, number>()
+  const add = ({ anywhere, type }: Misfit) =>
+    type !== 'undefined' && misfits.set(anywhere, (misfits.get(anywhere) ?? 0) + 1)
+  for (const entity of oddOf(found.entities)) entity.odd.forEach(add)
+  for (const { misfit } of found.quarantined) if (misfit) add(misfit)
+  return [...counts].map(([field, { had, of }]) => ({ field, of, had: Math.max(0, had - (misfits.get(field) ?? 0)) }))
 }
 
 /** So many records show what follows from a field. */
@@ -253,17 +319,47 @@ function lineOf(entity: Prepared): string {
 }
 
 export function fingerprintOf(extraction: Extraction, { entities, quarantined, repetition }: Preparation): Buffer {
-  const before = repetition?.linesBefore
-  const ownLines = entities.map((entity, nth) =>
-    entity === before?.entities[nth] ? (before.lines[nth] ?? '') : lineOf(entity),
-  )
   const others = quarantined.map(({ hash }) => base64(hash))
   // Completeness is part of it: only a complete response shows what is missing.
   if (!extraction.complete) others.push(base64(Buffer.from('incomplete')))
   if (extraction.facts !== undefined) others.push(base64(sha256(JSON.stringify(extraction.facts))))
-  const sorted = sortedAs(before?.sorted ?? [], [...ownLines, ...others])
-  repetition?.remember({ lines: { entities, lines: ownLines, sorted } })
-  return hashOfLines(sorted)
+  const lines = linesOf(entities, others, repetition?.linesBefore)
+  repetition?.remember({ lines })
+  return hashOfLines(lines.sorted)
+}
+
+/** So many lines are put into their places one by one: more take as long as sorting all. */
+const MOST_PLACED = 100
+
+/** The lines of entities, and others. @param before those of the response before, of which most are the same */
+function linesOf(entities: readonly Prepared[], others: readonly string[], before: Lines | undefined): Lines {
+  if (before?.entities.length !== entities.length || before.lines.length !== entities.length + others.length) {
+    const all = [...entities.map(lineOf), ...others]
+    return { entities, lines: all, sorted: sortedAs(before?.sorted ?? [], all) }
+  }
+  const all = [...before.lines]
+  for (const nth of placesOfOthers(entities, before.entities)) {
+    const entity = entities[nth]
+    if (entity) all[nth] = lineOf(entity)
+  }
+  for (const [nth, line] of others.entries()) all[entities.length + nth] = line
+  const places = placesOfOthers(all, before.lines)
+  if (places.length > MOST_PLACED) return { entities, lines: all, sorted: sortedAs(before.sorted, all) }
+  const sorted = [...before.sorted]
+  for (const nth of places) sorted.splice(placeOf(sorted, before.lines[nth] ?? ''), 1)
+  for (const nth of places) sorted.splice(placeOf(sorted, all[nth] ?? ''), 0, all[nth] ?? '')
+  return { entities, lines: all, sorted }
+}
+
+/** Where a line stands in sorted ones, or belongs. */
+function placeOf(sorted: readonly string[], line: string): number {
+  let [from, to] = [0, sorted.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((sorted[middle] ?? '') < line) from = middle + 1
+    else to = middle
+  }
+  return from
 }
 
 /** Lines sorted: those that were there before come in their order, and so few others are sorted quickly. */

@@ -6,7 +6,7 @@ import type { History, ResourceBase, Row } from '../declare/resource.ts'
 import { type Claim, corroborate, forgetClaims, pendingClaims, type Witness } from '../evidence/claims.ts'
 import { type DependentColumns, dependentsOf, textOf } from '../normalize/dependents.ts'
 import { canonicalJson, type Json, sha256 } from '../normalize/hash.ts'
-import type { Preparation, Prepared } from '../normalize/prepare.ts'
+import { oddOf, type Preparation, type Prepared } from '../normalize/prepare.ts'
 import { canonicalInstant, canonicalValues } from '../normalize/values.ts'
 import { bulkTable, historySql } from '../sql/history-sql.ts'
 
@@ -201,7 +201,7 @@ export async function carryOdd(
 ): Promise<readonly Prepared[]> {
   const { history } = resource
   const unread = new Map<Prepared, Map<string, ReadonlySet<string>>>()
-  for (const entity of entities)
+  for (const entity of oddOf(entities))
     for (const { anywhere } of entity.odd) {
       const { parts } = dependentsOf(resource, examples, [anywhere], witness.at.getTime()).root
       const empty = [...parts.keys()].filter((part) => entity.parts[part]?.length === 0)

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import { type Change, changesBetween } from '../normalize/changed-fields.ts'
 import { canonicalJson, indexable, type Json } from '../normalize/hash.ts'
-import { bulkTable, copyRows } from '../sql/history-sql.ts'
+import { bulkTable, writeRows } from '../sql/history-sql.ts'
 import { fieldChange } from '../tables/ledger.ts'
 
 /** An entity whose document changed, appeared (`before` undefined) or disappeared (`after` undefined) at an instant. */
@@ -26,7 +26,7 @@ export async function appendFieldChanges(
       for (const change of changesBetween(before, after)) yield toRow(resource, key, at, change, replaced)
     }
   }
-  await copyRows(sql, bulkTable(fieldChange), rows())
+  await writeRows(sql, [{ table: bulkTable(fieldChange), rows: rows(), filled: {} }], documents.length)
 }
 
 function toRow(

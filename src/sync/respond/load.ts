@@ -4,7 +4,7 @@ import { historyShape } from '../../db/history.ts'
 import type { History } from '../declare/resource.ts'
 import { canonicalJson, type Json } from '../normalize/hash.ts'
 import type { Prepared } from '../normalize/prepare.ts'
-import { bulkTable, copyRows, historySql } from '../sql/history-sql.ts'
+import { bulkTable, historySql, type TableRows, writeRows } from '../sql/history-sql.ts'
 import { differsOnlyIn, type ExtraChange, noneVolatile, type VolatilePaths } from './volatile-fields.ts'
 
 /** A version that is in the table no longer. `before` is the document of the one before it. */
@@ -299,7 +299,7 @@ async function insertVersions(
       yield entity.root
     }
   }
-  await copyRows(sql, bulkTable(history.root), roots(), ofRoot)
+  const tables: TableRows[] = [{ table: bulkTable(history.root), rows: roots(), filled: ofRoot }]
   const keys = history.root[historyShape].key
   for (const [part, table] of Object.entries(history.parts)) {
     const ofPart: Record<string, unknown> = Object.fromEntries(['validFrom', ...keys].map((name) => [name, null]))
@@ -311,6 +311,7 @@ async function insertVersions(
       }
     }
     if (versions.some(({ entity }) => entity.parts[part]?.length))
-      await copyRows(sql, bulkTable(table), parts(), ofPart)
+      tables.push({ table: bulkTable(table), rows: parts(), filled: ofPart })
   }
+  await writeRows(sql, tables, versions.length)
 }

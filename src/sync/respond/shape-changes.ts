@@ -7,7 +7,7 @@ import { isObject, pointerStep } from '../normalize/changed-fields.ts'
 import type { Novelty } from '../normalize/drift.ts'
 import type { Json } from '../normalize/hash.ts'
 import { documentOf, noveltiesOf } from '../normalize/novelties.ts'
-import { type Preparation, type Prepared, rootsOf } from '../normalize/prepare.ts'
+import { oddOf, type Preparation, type Prepared, rootsOf } from '../normalize/prepare.ts'
 import type { Loaded } from './load.ts'
 import type { GoneField } from './validate-snapshot.ts'
 
@@ -149,7 +149,7 @@ function misfits({ quarantined, entities }: Preparation): Found[] {
     )
   }
   for (const { key = '', misfit } of quarantined) if (misfit) add(misfit, key)
-  for (const { key, odd } of entities) for (const misfit of odd) add(misfit, key)
+  for (const { key, odd } of oddOf(entities)) for (const misfit of odd) add(misfit, key)
   return [...once.values()]
 }
 

@@ -32,7 +32,8 @@ export async function ingest(context: IngestContext, options: ExtractOptions = {
   const levels = resource.byLevel ? (options.levels ?? engine.levels ?? []) : []
   // The rules about people are judged by every response; several levels are several bodies.
   const mayBeKnown = key === undefined && !resource.personal && levels.length === 0
-  const before = key === undefined ? await readLast(engine.db, resource.name) : undefined
+  // What was recorded is parsed whatever was before it.
+  const before = key === undefined && !engine.isLate ? await readLast(engine.db, resource.name) : undefined
   if (before) await engine.admission?.checkSchema(engine.db, before.migration)
   const bodies = mayBeKnown ? watchBodies(engine.program, startedAt, before?.lastRun) : undefined
   const client = recordResponses(engine, bodies)

@@ -1,7 +1,9 @@
 import { getTableColumns } from 'drizzle-orm'
 import { type AnyPgColumn, type AnyPgTable, getTableConfig } from 'drizzle-orm/pg-core'
 import { FatalError } from '../../base/errors.ts'
-import type { CopyValue, Sql } from '../../db/database.ts'
+import { quoted } from '../../db/bulk/copy-columns.ts'
+import { arrayText } from '../../db/bulk/values.ts'
+import type { CopyValue, Sql, SqlValue } from '../../db/database.ts'
 import { historyShape } from '../../db/history.ts'
 import type { History, Row } from '../declare/resource.ts'
 
@@ -37,6 +39,57 @@ export async function copyRows(
   }
   const names = columns.map(([, column]) => column.name)
   await sql.copy(table.name, names, values())
+}
+
+/** Rows of a table by property name, and what the engine adds to each: see `copyRows`. */
+export interface TableRows {
+  readonly table: ReturnType<typeof bulkTable>
+  readonly rows: Iterable<Row>
+  readonly filled: Row
+}
+
+/** Of so many versions or changes the rows are written by one statement, of more by a COPY for each table. */
+const FEW = 100
+
+/** Writes rows of several tables, the first ones first. @param count of versions or changes that they are about */
+export async function writeRows(sql: Sql, tables: readonly TableRows[], count: number): Promise<void> {
+  if (count <= FEW) return await insertRows(sql, tables)
+  for (const { table, rows, filled } of tables) await copyRows(sql, table, rows, filled)
+}
+
+/** The same as `copyRows` of each table, in one statement: for few rows, since each COPY takes a round trip and more. */
+export async function insertRows(sql: Sql, tables: readonly TableRows[]): Promise<void> {
+  const parameters: SqlValue[] = []
+  const inserts: string[] = []
+  for (const { table, rows, filled } of tables) {
+    const columns = [...table.columns].filter(([, column]) => !column.generatedIdentity)
+    const values = columns.map((): unknown[] => [])
+    for (const row of rows)
+      for (const [nth, [property]] of columns.entries())
+        values[nth]?.push((property in filled ? filled : row)[property])
+    if (values[0]?.length === 0) continue
+    const names = columns.map(([, column]) => quoted(column.name))
+    const types = columns.map(([, column]) => column.getSQLType())
+    const arrays = types.map((type, nth) => {
+      parameters.push((values[nth] ?? []).map((value) => elementOf(value, type)))
+      return `$${parameters.length}::${isArray(type) ? 'text' : type}[]`
+    })
+    const selected = names.map((name, nth) => (isArray(types[nth] ?? '') ? `${name}::${types[nth]}` : name))
+    inserts.push(
+      `rows_${inserts.length} as (insert into ${table.name} (${names.join(', ')})
+         select ${selected.join(', ')} from unnest(${arrays.join(', ')}) as given(${names.join(', ')}))`,
+    )
+  }
+  if (inserts.length > 0) await sql.query(`with ${inserts.join(', ')} select 1`, parameters)
+}
+
+const isArray = (type: string) => type.endsWith('[]')
+
+/** A value as an element of an array: one that is an array or JSON itself is a text there. */
+function elementOf(value: unknown, type: string): unknown {
+  if (typeof value !== 'object' || value === null) return value ?? null
+  if (Array.isArray(value) && isArray(type)) return arrayText(value)
+  return /^jsonb?$/.test(type) ? JSON.stringify(value) : value
 }
 
 /** The pieces of SQL that depend on a history's key, for statements that serve every history. */
