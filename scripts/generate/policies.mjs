@@ -83,7 +83,7 @@ export const explained = {
     ends: 'a response that shows the known ranks; `--accept` believes the first',
   },
   appeared: {
-    says: 'there is a key that no response showed before, and that is an event',
+    says: 'there is a key that no response showed before, and that is an event, or most keys are new at once',
     follows: 'it is there, since the first that showed it',
     ends: 'a response that lacks the key',
   },

@@ -43,6 +43,22 @@ describe.each(kindsOfPart)('questions about the content of the world on the %s d
     ).toEqual([['The Vault', 'ITEM', 'Old Bow', '10:00', '22 10:00', 2, false, 14]])
   })
 
+  test('reward_span: one response without rewards is no gap, weeks without any are', async () => {
+    const spans = () => world.rows('select reward, since, until from analytics.reward_span order by 2')
+    await world.sync(lootPools, pool([coin]), '01 10:00')
+    await world.sync(lootPools, pool([]), '01 10:15')
+    await world.sync(lootPools, pool([coin]), '01 10:30')
+    expect(await spans()).toEqual([['Pale Coin', '10:00', 'infinity']])
+    for (const day of ['02', '05', '12', '22']) await world.sync(lootPools, pool([]), `${day} 10:00`)
+    expect(await spans()).toEqual([['Pale Coin', '10:00', '02 10:00']])
+    await world.sync(lootPools, pool([coin]), '23 10:00')
+    expect(await spans()).toEqual([
+      ['Pale Coin', '10:00', '02 10:00'],
+      ['Pale Coin', '23 10:00', 'infinity'],
+    ])
+    expect(await world.rows(`select reward from analytics.loot_pool_at('2026-06-15Z')`)).toEqual([])
+  })
+
   test('reward_appearance: what is there was seen by the last response, and no later', async () => {
     await world.sync(lootPools, pool([coin]), '01 10:00')
     await world.sync(lootPools, pool([coin]), '02 10:00')

@@ -145,6 +145,20 @@ describe.each(kindsOfLongTests)('what one response must not change of members, o
     expect(await claims()).toEqual([])
   })
 
+  test('two members who have the times of joining and ranks of each other in one response were not promoted', async () => {
+    const members = { ...usual, 2: { rank: 'chief', joined: '02:00' }, 3: { rank: 'captain', joined: '03:00' } }
+    await sync(members, '10:00')
+    await sync({ ...members, 2: members[3], 3: members[2] }, '10:05')
+    await sync(members, '10:10')
+    expect(await events()).toEqual([])
+    expect(await claims()).toEqual([])
+    for (const at of ['10:15', '10:20']) await sync({ ...members, 2: { rank: 'captain', joined: '03:00' } }, at)
+    expect(await versions(2)).toEqual([
+      ['Player2', 'chief', '02:00', '10:00', '10:15'],
+      ['Player2', 'captain', '03:00', '10:15', 'infinity'],
+    ])
+  })
+
   test('two promotions in one response are ordinary, and dated by it', async () => {
     await sync(usual, '10:00')
     const promoted = { ...usual, 2: { rank: 'captain' }, 3: { rank: 'captain' } }

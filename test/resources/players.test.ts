@@ -73,6 +73,13 @@ describe.each(kindsOfLongTests)('players, on the %s database,', (kind) => {
     ])
   })
 
+  test('keep their characters where the list is empty, however often it comes', async () => {
+    await syncPlayer(world, 1, profile(1, { characters: { [characterId(1)]: hero } }), '10:00')
+    for (const at of ['11:00', '11:10', '02 10:00', '28 10:00'])
+      await syncPlayer(world, 1, profile(1, { characters: {} }), at)
+    expect(await characters()).toEqual([['1', 40, '10:00', 'infinity']])
+  })
+
   test('lose a character that two whole lists lack', async () => {
     const [one, two] = [characterId(1), characterId(2)]
     await syncPlayer(world, 1, profile(1, { characters: { [one]: hero, [two]: hero } }), '10:00')

@@ -331,6 +331,24 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
     expect((await world.rows(holds)).at(-1)).toEqual(['Oak', 'Guild a', '08:00', 'infinity'])
   })
 
+  test('of another guild since the same instant are no capture, and need a second response', async () => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+    await world.sync(territories, { Oak: place('b', '10:00:30') }, '10:01')
+    await world.sync(territories, { Oak: place('b', '10:00:30') }, '10:02')
+    const captured = [['Oak', 'Guild a', 'Guild b', false, '10:00:30', '10:01']]
+    for (const at of ['10:03', '10:05']) {
+      await world.sync(territories, { Oak: place('c', '10:00:30') }, at)
+      await world.sync(territories, { Oak: place('b', '10:00:30') }, at.replace('3', '4').replace('5', '6'))
+    }
+    expect(await world.rows(captures)).toEqual(captured)
+    expect(await world.rows(holds)).toEqual([
+      ['Oak', 'Guild a', '08:00', '10:00:30'],
+      ['Oak', 'Guild b', '10:00:30', 'infinity'],
+    ])
+    for (const at of ['10:07', '10:08']) await world.sync(territories, { Oak: place('c', '10:00:30') }, at)
+    expect((await world.rows(holds)).at(-1)?.[1]).toBe('Guild c')
+  })
+
   test('of a place that one answer only named never were, since when it ever says', async () => {
     const old = { ...place('a', null), acquired: '2024-01-01T00:00:00.000000Z' }
     const right = { Oak: old, Elm: place('b', '09:00') }

@@ -3,6 +3,7 @@ import {
   CALM_TIME,
   copySecondsOf,
   isBurst,
+  NEW_AT_ONCE,
   policiesOf,
   REFUSED_AT_ONCE,
   REMOVED_FIELD_TIME,
@@ -81,6 +82,7 @@ const limits = [
   { of: 'of shown keys', limit: REFUSED_AT_ONCE, cases: ['2 of 2', '3 of 3!', '3 of 16', '4 of 20!'] },
   { of: 'of unknown keys', limit: UNKNOWN_REFUSED_AT_ONCE, cases: ['4 of 4', '5 of 5!', '9 of 20', '10 of 20!'] },
   { of: 'of players of a list', limit: UNLISTED_AT_ONCE, cases: ['3 of 3', '4 of 4!', '4 of 8!', '4 of 9'] },
+  { of: 'of new keys', limit: NEW_AT_ONCE, cases: ['4 of 4', '5 of 5!', '5 of 10!', '5 of 11'] },
   { of: 'of counters', limit: { ...ZEROS_AT_ONCE, share: 0.25 }, cases: ['1 of 1', '2 of 8!', '2 of 9', '3 of 12!'] },
 ]
 

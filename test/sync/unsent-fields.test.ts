@@ -285,6 +285,34 @@ describe.each(kindsOfPart)('a field that is sent no more, in the %s database,', 
     expect((await game())['game.territory_hold']).toBe(before['game.territory_hold'])
   })
 
+  test.each<[string, (one: { guild: { name: string } }) => object]>([
+    ['is a name alone', ({ guild }) => ({ guild: guild.name })],
+    ['is null although it has captured the place', () => ({ guild: null })],
+    ['has no uuid although it has captured the place', ({ guild }) => ({ guild: { ...guild, uuid: null } })],
+  ])('is also a guild that %s: who holds a place is unknown until it is back', async (_what, odd) => {
+    await sync(
+      territories,
+      map((one) => one),
+      '10:00',
+    )
+    const before = await game()
+    const lacking = map((one) => ({ ...one, ...odd(one as { guild: { name: string } }) }))
+    for (const at of ['11:00', '12:00', '15 12:00', '28 12:00']) await sync(territories, lacking, at)
+    const owners = `select distinct guild_name, reason from analytics.map_at('2026-06-28 12:00Z')`
+    expect(await rows(owners)).toEqual([[null, 'not observed']])
+    expect(
+      await rows(`select distinct confirmed_until from analytics.territory_hold where territory = 'Place 01'`),
+    ).toEqual([['10:00']])
+    await sync(
+      territories,
+      map((one) => one),
+      '28 13:00',
+    )
+    expect(await rows(owners)).toEqual([['Guild a', null]])
+    expect(await game()).toEqual(before)
+    expect(await rows('select * from game.territory_capture')).toEqual([])
+  })
+
   test('is no span where one response has it again, and may never have been sent by most', async () => {
     const some = (name: string) => (names.indexOf(name) < 4 ? { treasury: 'LOW' } : {})
     for (let nth = 0; nth < 8; nth++)
@@ -370,5 +398,23 @@ describe.each(kindsOfPart)('a field that is sent no more, in the %s database,', 
     expect(await contribution('12:05', '12:30')).not.toEqual([['0', 'exact']])
     expect((await spans()).every(([, , , , until]) => until === '12:00')).toBe(true)
     void playerId
+  })
+
+  test('of all members is unknown where it is null instead of a number', async () => {
+    const guild = (contributed: number | null) =>
+      guildBody(
+        'a',
+        Object.fromEntries(
+          Array.from({ length: 6 }, (_, nth) => [nth + 1, { rank: nth === 0 ? 'owner' : 'recruit', contributed }]),
+        ),
+      )
+    for (const [nth, time] of ['10:00', '10:10', '10:20'].entries()) await syncGuild(world, guild(1000 * nth), time)
+    for (let nth = 0; nth < 6; nth++) await syncGuild(world, guild(null), minute(30 + 5 * nth))
+    expect((await spans()).map(([, field]) => field)).toEqual(['/members/*/*/contributed'])
+    expect(
+      await rows(
+        `select distinct contributed, quality from analytics.member_contribution('${guildId('a')}', '2026-06-01 10:26Z', '2026-06-01 11:00Z')`,
+      ),
+    ).toEqual([[null, 'unknown']])
   })
 })

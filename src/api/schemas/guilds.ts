@@ -98,6 +98,12 @@ export function memberTotal(guild: { readonly members?: unknown }): number | nul
   return countOf(fieldsOf(guild.members).find(([name]) => name === 'total')?.[1])
 }
 
+/** One entry of the list of guilds, with the uuid or the name under which it stands. */
+export const guildListEntrySchema = z.looseObject({ uuid: text, name: text, prefix: text })
+
+/** @throws RecordError with the JSON pointer of the first thing that is no entry of the list of guilds */
+export const parseGuildListEntry = recordParser('listed guild', guildListEntrySchema)
+
 /** One guild of the list. */
 export interface GuildListEntry {
   /** Undefined when neither the entry nor its key has it: such an entry names no guild for certain. */
@@ -108,19 +114,23 @@ export interface GuildListEntry {
 }
 
 /**
- * Reads the answer of `/guild/list/guild`, whether it is keyed by name or by uuid (API reference 3.5); each entry tells
- * for itself. No entry is left out.
+ * The entries of the answer of `/guild/list/guild` as they were sent, whether it is keyed by name or by uuid (API reference 3.5); each
+ * entry tells for itself. No entry is left out.
  */
-export function readGuildList(body: unknown): GuildListEntry[] {
+export function listedGuilds(body: unknown): Record<string, unknown>[] {
   return fieldsOf(body).map(([key, entry]) => {
-    const { uuid, name, prefix } = Object.fromEntries(fieldsOf(entry))
-    const keyIsUuid = isUuid(key)
-    return {
-      uuid: textOf(uuid) || (keyIsUuid ? key : undefined),
-      name: textOf(name) ?? (keyIsUuid ? null : key),
-      prefix: textOf(prefix),
-    }
+    const sent = Object.fromEntries(fieldsOf(entry))
+    return isUuid(key) ? { ...sent, uuid: textOf(sent.uuid) || key } : { ...sent, name: textOf(sent.name) ?? key }
   })
+}
+
+/** Reads the same. */
+export function readGuildList(body: unknown): GuildListEntry[] {
+  return listedGuilds(body).map(({ uuid, name, prefix }) => ({
+    uuid: textOf(uuid) || undefined,
+    name: textOf(name),
+    prefix: textOf(prefix),
+  }))
 }
 
 function textOf(value: unknown): string | null {

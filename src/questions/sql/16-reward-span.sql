@@ -5,18 +5,24 @@ with version as (
                           where reward.internal_name = pool.internal_name and reward.level = pool.level
                             and reward.valid_from = pool.valid_from) as has_rewards
     from game.loot_pool pool
-), carried as (
-  -- Without any reward between two versions with some, or in the last response alone, the field is missing: nothing changed.
-  select version.internal_name, version.level, version.name, version.kind, version.valid_from,
-         case when lead(version.valid_from) over own = version.valid_until and not lead(version.has_rewards) over own
-               and (lead(version.has_rewards, 2) over own and lead(version.valid_from, 2) over own = lead(version.valid_until) over own
-                    or lead(version.valid_until) over own = 'infinity'
-                       and lead(version.valid_from) over own = (select max(run.observed_at) from sync.run
-                                                                 where run.resource = 'loot-pools'
-                                                                   and run.status in ('ok', 'unchanged', 'partial')))
-              then lead(version.valid_until) over own else version.valid_until end as valid_until
+), beside as (
+  select version.internal_name, version.level, version.name, version.kind, version.valid_from, version.valid_until,
+         lead(version.valid_from) over own as next_from, lead(version.valid_until) over own as next_until,
+         lead(version.has_rewards) over own as has_next, lead(version.document ? 'rewards') over own as is_next_sent,
+         lead(version.valid_from, 2) over own as after_from, lead(version.has_rewards, 2) over own as has_after
     from version
   window own as (partition by version.internal_name, version.level order by version.valid_from)
+), carried as (
+  -- Between two versions with rewards the field is missing, or one response alone, also the last one, has none: nothing changed.
+  select beside.internal_name, beside.level, beside.name, beside.kind, beside.valid_from,
+         case when beside.next_from = beside.valid_until and not beside.has_next
+               and (beside.has_after and beside.after_from = beside.next_until and not beside.is_next_sent
+                    or (beside.has_after and beside.after_from = beside.next_until or beside.next_until = 'infinity')
+                       and not exists (select from sync.run other
+                                        where other.resource = 'loot-pools' and other.status in ('ok', 'unchanged', 'partial')
+                                          and other.observed_at > beside.next_from and other.observed_at < beside.next_until))
+              then beside.next_until else beside.valid_until end as valid_until
+    from beside
 ), listed as (
   -- While the API does not send them, it is unknown what is in the pools.
   select distinct pool.internal_name, pool.level, pool.name, pool.kind, reward.reward_type, reward.reward, reward.tier,

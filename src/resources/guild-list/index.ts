@@ -1,7 +1,7 @@
-import * as z from 'zod'
 import { isUuid } from '../../api/schemas/form/limits.ts'
-import { type GuildListEntry, readGuildList } from '../../api/schemas/guilds.ts'
+import { guildListEntrySchema, listedGuilds, parseGuildListEntry } from '../../api/schemas/guilds.ts'
 import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
+import type { Json } from '../../sync/normalize/hash.ts'
 import { hasFields, joinMaps, knownBy, oneAnswer, recordError, uuidField } from '../record.ts'
 import { guildListHistory } from './tables.ts'
 
@@ -22,11 +22,11 @@ export const guildList = defineResource({
   extract: async (api, { signal, lane }) => {
     // Keyed by uuid, guilds with an empty name are distinct; readers accept either key.
     const answer = await api.guilds.list({ identifier: 'uuid', signal, lane })
-    return { records: readGuildList(answer.body), ...oneAnswer(answer) }
+    return { records: listedGuilds(answer.body), ...oneAnswer(answer) }
   },
   keyOf: (record) => uuidField(record, 'uuid'),
   normalize: normalizeListing,
-  ...knownBy(z.unknown()),
+  ...knownBy(guildListEntrySchema),
 })
 
 /** Whether it is a guild of the list. A board is keyed by place, and its entries, of guilds or players, have more than names. */
@@ -37,8 +37,13 @@ function isListed(guild: unknown, key: string): boolean {
 
 /** @throws RecordError when the guild has no uuid: its name alone is no key */
 function normalizeListing(record: unknown): Normalized<typeof guildListHistory> {
-  const { name, prefix } = record as GuildListEntry
-  const uuid = uuidField(record, 'uuid')
-  if (!uuid) throw recordError('/uuid', `guild ${JSON.stringify(name)} has no uuid`)
-  return { key: uuid, document: { name, prefix }, root: { guildUuid: uuid, name, prefix }, parts: {} }
+  const { uuid: _, name = null, prefix = null, ...others } = parseGuildListEntry(record)
+  const guildUuid = uuidField(record, 'uuid')
+  if (!guildUuid) throw recordError('/uuid', `guild ${JSON.stringify(name)} has no uuid`)
+  return {
+    key: guildUuid,
+    document: { ...others, name, prefix } as Json,
+    root: { guildUuid, name, prefix },
+    parts: {},
+  }
 }

@@ -116,7 +116,10 @@ function placeMembers(
       const dated = { ...member, joined, lastJoin }
       // Ranks are sent in small letters here and in capitals elsewhere: the case says nothing.
       const { names: hides, odd: oddRules } = readRestrictions(record)
-      const below = [...odd, ...oddRules].map((one) => ({ ...one, anywhere: `/members/*/*${one.anywhere}` }))
+      const below = [...odd, ...oddRules, ...uncounted(member)].map((one) => ({
+        ...one,
+        anywhere: `/members/*/*${one.anywhere}`,
+      }))
       placed.push({ playerUuid, username, rank: rank.toLowerCase(), hides, member: dated, odd: below })
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
@@ -128,6 +131,13 @@ function placeMembers(
     }
   }
   return { placed, quarantined }
+}
+
+/** What every member has contributed is a number: where it is null, it is not known. */
+function uncounted({ contributed }: GuildMember): readonly OddField[] {
+  if (contributed !== null) return []
+  const reason = 'a member who has contributed no number'
+  return [{ place: ['contributed'], value: null, anywhere: '/contributed', type: 'null', reason }]
 }
 
 /** @throws RecordError with the JSON pointer of the first thing that is no guild member */

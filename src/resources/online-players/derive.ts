@@ -23,14 +23,7 @@ export async function deriveListings(sql: Sql, answered: Answered): Promise<numb
   const { at, previousAt: latestAt } = answered
   const { total, players, worlds, unnamed = [], unread = 0, misplaced = 0 } = answered.facts as OnlineFacts
   await forgetWorlds(sql, answered.withdrawn)
-  const appeared = new Set((await answered.pendingClaims('appeared')).map(({ subject }) => subject))
-  const known = new Set(worlds.filter((world) => world !== null))
-  const arrived = worlds.filter((world) => appeared.has(world ?? '')).length
-  const isInvented =
-    answered.isBurst([...known].filter((world) => appeared.has(world)).length, known.size) ||
-    answered.isBurst(arrived, players.length, 'unlisted')
-  // Where this response alone shows many worlds, or most players on new ones, no hop leads there: the next one says where the players are.
-  const named = isInvented ? worlds.map((world) => (appeared.has(world ?? '') ? null : world)) : worlds
+  const { named, astray } = await believedWorlds(answered)
   const previousAt = await listedAt(sql, latestAt)
   const [before] = await sql.query<{ hidden: number | null }>(
     'select hidden from game.online_sample where observed_at <= coalesce($1::timestamptz, $2::timestamptz) order by observed_at desc limit 1',
@@ -78,11 +71,28 @@ export async function deriveListings(sql: Sql, answered: Answered): Promise<numb
   )
   await appendTotals(sql, at, { total, listed, hidden })
   const on = [...worlds, ...unnamed]
-  await appendEmptyWorlds(sql, at, on)
+  if (astray === 0) await appendEmptyWorlds(sql, at, on)
   const nowhere = on.filter((world) => world === null).length
   // A few are between two worlds; many, or one with what is no name of a world, may be where they were.
-  await takeBackFalls(sql, at, misplaced > 0 || nowhere > Math.max(3, 0.1 * listed) ? nowhere : 0)
+  const placeless = misplaced > 0 || nowhere > Math.max(3, 0.1 * listed) ? nowhere : 0
+  await takeBackFalls(sql, at, placeless + astray)
   return gone + moved.length + come.length
+}
+
+/**
+ * Where the players are. Where this response alone shows many worlds, or most players on new ones, no hop leads there, and no player
+ * has left another one for it: the next response says where they are. `astray`: how many these players are.
+ */
+async function believedWorlds({ facts, pendingClaims, isBurst }: Answered) {
+  const { players, worlds } = facts as OnlineFacts
+  const appeared = new Set((await pendingClaims('appeared')).map(({ subject }) => subject))
+  const known = new Set(worlds.filter((world) => world !== null))
+  const arrived = worlds.filter((world) => appeared.has(world ?? '')).length
+  const isInvented =
+    isBurst([...known].filter((world) => appeared.has(world)).length, known.size) ||
+    isBurst(arrived, players.length, 'unlisted')
+  if (!isInvented) return { named: worlds, astray: 0 }
+  return { named: worlds.map((world) => (appeared.has(world ?? '') ? null : world)), astray: arrived }
 }
 
 /** Forgets how many players were on worlds that one response alone showed. */

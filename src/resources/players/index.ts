@@ -242,10 +242,9 @@ function charactersOf(playerUuid: string, characters: unknown, restricted: reado
       quarantined.push({ key, raw: record, path, reason: error.message, misfit })
     }
   }
-  const isMap = typeof characters === 'object' && characters !== null && !Array.isArray(characters)
   const hidden = restricted.includes('characterListAccess') || restricted.includes('huntedCharacterAccess')
-  // Otherwise there may be others: the list, or some kind of character, is hidden.
-  return { entities, complete: isMap && !hidden, samples, quarantined }
+  // Otherwise there may be others: the list is empty or not there, or it or some kind of character is hidden.
+  return { entities, complete: fieldsOf(characters).length > 0 && !hidden, samples, quarantined }
 }
 
 /** What makes a character this one. What moves while it is played is in the samples. */

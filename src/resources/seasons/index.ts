@@ -1,7 +1,7 @@
 import { parseSeason, type Season, seasonSchema } from '../../api/schemas/seasons.ts'
 import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { fieldOf, hasFields, joinMaps, knownBy, oneRequest, recordError, textField } from '../record.ts'
+import { fieldOf, hasFields, joinMaps, knownBy, oneRequest, recordError, refuseOther, textField } from '../record.ts'
 import { seasonHistory } from './tables.ts'
 
 /** Definitions of the guild seasons: `GET /guild/seasons`, an object by season number (API reference 6.4). */
@@ -32,6 +32,7 @@ export const seasons = defineResource({
 function normalizeSeason(numbered: unknown): Normalized<typeof seasonHistory> {
   const { season, record } = numbered as { readonly season: string; readonly record: unknown }
   if (!/^\d{1,6}$/.test(season)) throw recordError('', `season ${season} is no number`)
+  refuseOther(record, seasonSchema)
   const parsed = parseSeason(record)
   return {
     key: season,

@@ -1,5 +1,8 @@
 import { isSameInstant, uuidText } from '../../api/schemas/form/limits.ts'
+import { type OddField, typeOf } from '../../api/schemas/form/record.ts'
+import { isFields } from '../../api/schemas/form/unknown.ts'
 import { parseTerritory, type Territory, territorySchema } from '../../api/schemas/territories.ts'
+import { RecordError } from '../../base/errors.ts'
 import {
   type Entity,
   type IgnoredInstant,
@@ -9,7 +12,7 @@ import {
   type Row,
 } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { fieldOf, instantOf, recordError, refuseOther } from '../record.ts'
+import { fieldOf, instantOf, refuseOther } from '../record.ts'
 import type { territoryHistory } from './tables.ts'
 
 /**
@@ -36,6 +39,7 @@ export function normalizeTerritory(named: unknown, context?: ResponseContext): N
     root: { territory, minX, minZ, maxX, maxZ, isHq: parsed.hq, treasury: parsed.treasury, defences: parsed.defences },
     parts: { links: links.map((linksTo, position) => ({ position, linksTo })) },
     relatedEntities: { holds: namesHolder(guild, sent) ? [holdOf(territory, guild, acquired, context)] : [] },
+    ...(namesHolder(guild, sent) || guild === undefined ? {} : { odd: [oddHolder(guild)] }),
     samples: { resources: resourceRows(territory, resources) },
     ignored,
   }
@@ -52,7 +56,9 @@ function readTerritory(record: unknown): Territory {
   const parsed = parseTerritory(at === when ? record : { ...Object(record), acquired: at })
   const { guild, acquired } = parsed
   if (typeof guild === 'object' && guild !== null && acquired && !holderUuid(guild))
-    throw recordError('/guild', 'a guild without a uuid that has captured the territory')
+    throw new RecordError('a guild without a uuid that has captured the territory', {
+      context: { path: '/guild', anywhere: '/guild/uuid', type: typeOf(guild.uuid) },
+    })
   return parsed
 }
 
@@ -62,11 +68,17 @@ function ends(a: number | undefined, b: number | undefined): [number, number] | 
 }
 
 /**
- * False when the record leaves out the guild, or has `acquired` without a uuid of the guild: that is not unclaimed, and what is missing has
- * not changed.
+ * False when the record leaves out the guild, or has `acquired` without a guild that has a uuid: that is not unclaimed, and what is missing
+ * has not changed.
  */
 function namesHolder(guild: Territory['guild'], acquired: Territory['acquired']): boolean {
-  return guild !== undefined && (!acquired || typeof guild !== 'string')
+  return guild !== undefined && (!acquired || isFields(guild))
+}
+
+/** Where a guild has captured the place, a name alone or null does not say which one. */
+function oddHolder(guild: Territory['guild']): OddField {
+  const reason = 'a territory that was captured should have a guild with a uuid'
+  return { place: ['guild'], value: guild, anywhere: '/guild', type: typeOf(guild), reason }
 }
 
 /** The uuid of the guild, or null. One of zeros alone names none. */
@@ -132,6 +144,8 @@ export function compareHolds(
   // Held since then by its own time of capture: what responses showed meanwhile was from before.
   const isOlder = known.acquired !== null && Date.parse(known.acquired) < Math.min(acquired, began.getTime())
   if (isReturn && (known.guild === null || isOlder)) return 'resumed'
+  // Two guilds never capture a place at once: one of the responses is wrong.
+  if (sent.acquired === known.acquired) return 'older'
   if (lastSeen !== null && acquired < lastSeen.getTime() - slack) return 'older'
   if (!known.acquired) return 'newer'
   return acquired >= Math.min(Date.parse(known.acquired), began.getTime()) ? 'newer' : 'older'

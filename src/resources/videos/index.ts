@@ -20,8 +20,8 @@ export const videos = defineResource({
   ...knownBy(z.unknown()),
 })
 
-/** @throws RecordError when it is no text */
+/** @throws RecordError when it is no address */
 function normalizeVideo(record: unknown): Normalized<typeof videoHistory> {
-  if (typeof record !== 'string') throw recordError('', 'the address of a video is no text')
+  if (typeof record !== 'string' || !/^https?:/i.test(record)) throw recordError('', 'a video without an address')
   return { key: record, document: { address: record }, root: { address: record }, parts: {} }
 }

@@ -47,7 +47,7 @@ export type ClaimKind =
   | 'joined'
   /** Other ranks of many members at once. */
   | 'rank'
-  /** A key that no earlier response showed, where its appearance is an event: it is there since the first of them. */
+  /** A key that no earlier response showed, where its appearance is an event, or most keys are new at once: it is there since the first of them. */
   | 'appeared'
   /** Records lack a field that most had, or a list of one record cannot be read: from then on it is unknown. */
   | 'unsent'
@@ -92,6 +92,9 @@ export interface BurstLimit {
 
 /** Of what changes by itself, such as what people hide, or where members of a guild rank. */
 const CHANGED_AT_ONCE: BurstLimit = { count: 4, share: 0.1 }
+
+/** Of records with keys that no response showed before: from one response to the next most stay. */
+export const NEW_AT_ONCE: BurstLimit = { count: 5, share: 0.5 }
 
 /** Of keys that the API showed before and refuses now; of those in a row, the count alone decides. */
 export const REFUSED_AT_ONCE: BurstLimit = { count: 3, share: 0.2 }

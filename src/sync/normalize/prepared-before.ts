@@ -37,7 +37,7 @@ interface Remembered {
 }
 
 /** What was loaded of a response. */
-interface LoadedBefore {
+export interface LoadedBefore {
   /** As the ledger has it. */
   readonly contentHash: Uint8Array
   /** Those that were loaded: records that contradict each other are not among them. */

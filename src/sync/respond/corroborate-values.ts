@@ -79,7 +79,12 @@ export async function corroborateValues(sql: Sql, witness: Witness, values: Valu
     const over = pending.get(kind)?.filter((one) => seen.has(one.subject) && !made.has(`${one.subject} ${one.value}`))
     await forgetClaims(sql, witness.resource, kind, over ?? [])
     const counted = await corroborate(sql, witness, kind, claims)
-    for (const { subject } of counted.pending) carried.set(subject, [...(carried.get(subject) ?? []), property])
+    for (const { subject } of counted.pending) {
+      const one = known.get(subject)
+      // A record of a spell that is not believed is not believed in its other values either.
+      const doubted = property === history.spellColumn && one ? differing(history, one) : [property]
+      carried.set(subject, [...(carried.get(subject) ?? []), ...doubted])
+    }
     for (const { subject, firstAt } of counted.confirmed)
       if (firstAt < (since.get(subject) ?? witness.at)) since.set(subject, firstAt)
   }

@@ -1,13 +1,20 @@
 import { instantText } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import type { Answered, History, RelatedHistory, ResourceBase } from '../declare/resource.ts'
-import { corroborate, forgetContradicted, mayClaim, pendingClaims, type Witness } from '../evidence/claims.ts'
+import {
+  corroborate,
+  forgetContradicted,
+  mayClaim,
+  type PendingClaim,
+  pendingClaims,
+  type Witness,
+} from '../evidence/claims.ts'
 import { isBurst, policiesOf, UNLISTED_AT_ONCE } from '../evidence/policies.ts'
 import { appendQuarantine } from '../ledger/ledger.ts'
 import type { Json } from '../normalize/hash.ts'
 import { documentOf } from '../normalize/novelties.ts'
 import { type Prepared, rootsOf } from '../normalize/prepare.ts'
-import { notLoadedBefore } from '../normalize/prepared-before.ts'
+import { type LoadedBefore, notLoadedBefore } from '../normalize/prepared-before.ts'
 import type { Touched } from '../outbox/notifications.ts'
 import { bulkTable } from '../sql/history-sql.ts'
 import { carryForward, carryOdd, carryUnsent, withoutReturns } from './carry.ts'
@@ -21,9 +28,9 @@ import {
   olderActions,
   zeroActions,
 } from './guard-actions.ts'
-import type { Loaded, Withdrawn } from './load.ts'
+import type { Appeared, Loaded, Withdrawn } from './load.ts'
 import { type Absence, closeAbsent, closePreviousSpells, countCurrent, findMissingKeys } from './missing-keys.ts'
-import { holdBackNew, type WithoutNew } from './new-keys.ts'
+import { forgetNewKeys, judgeNewKeys } from './new-keys.ts'
 import { loadAndRemember, takeBackOfGone } from './pending-versions.ts'
 import { appendSamples } from './samples.ts'
 import { lostBy, recordDrift } from './shape-changes.ts'
@@ -36,19 +43,16 @@ const nothingAbsent = { gone: [], closed: [], waiting: [], unknown: false }
 /** Loads an accepted response: versions, tombstones, samples, changed fields, quarantine, drift, and the events that follow. */
 export async function loadAccepted(sql: Sql, resource: ResourceBase, response: IncomingResponse, witness: Witness) {
   const { preparation, last, runId, guards } = response
-  const { quarantined } = preparation
   const { at } = witness
   const found = { resource: resource.name, at, runId }
-  const { held, contradicted, ...loaded } = await loadRoots(sql, resource, response, witness)
+  const { contradicted, ...loaded } = await loadRoots(sql, resource, response, witness)
+  const there = withoutHeld(resource, response, loaded.held)
   const { gone, closed, waiting, unknown } =
-    response.scope === undefined
-      ? await tombstoneMissingRoots(sql, resource, response, witness, { loaded, held })
-      : nothingAbsent
+    response.scope === undefined ? await tombstoneMissingRoots(sql, resource, response, witness, loaded) : nothingAbsent
   const touched: Touched = { keys: new Set(closed.map(({ key }) => key)), concerns: new Set() }
   addTouched(touched, resource.history, loaded)
-  const related = await loadRelated(sql, resource, response, witness, { goneRoots: gone, touched })
-  const { written: others, lacking } = related
-  const { sampled, samples, content } = await loadSamples(sql, resource, response, at)
+  const related = await loadRelated(sql, resource, there, witness, { goneRoots: gone, touched })
+  const { sampled, samples, content } = await loadSamples(sql, resource, there, at)
   const missed = {
     what: 'records',
     waiting: waiting.length,
@@ -58,16 +62,16 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const guarded = [
     ...related.guarded,
     ...absenceActions(
-      [missed, ...lacking],
+      [missed, ...related.lacking],
       policiesOf(witness.guards)[response.isShrunken ? 'missing from shrunken' : 'missing'],
     ),
     ...zeroActions(sampled, guards.zeroShare),
-    ...appearedActions(held, rootsOf(preparation).length),
+    ...appearedActions(loaded.held.length, rootsOf(preparation).length),
   ]
   // The first response is where history begins: nothing in it is known to have changed.
   if (resource.changeLog && (last || (await hasVersionsBefore(sql, resource, at))))
     await appendFieldChanges(sql, resource.name, [...documentChanges(loaded, at), ...closed])
-  await appendQuarantine(sql, found, quarantined)
+  await appendQuarantine(sql, found, preparation.quarantined)
   const drift = await recordDrift(sql, resource, found, {
     preparation,
     loaded,
@@ -77,7 +81,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     isWhole: response.scope === undefined,
   })
   const withdrawn = [...related.withdrawn, ...neverThere(contradicted)]
-  const events = await deriveEvents(sql, resource, response, { witness, withdrawn })
+  const events = await deriveEvents(sql, resource, there, { witness, withdrawn })
   const versions = loaded.inserted.length + loaded.changed.length + closed.length
   return {
     inserted: loaded.inserted.length,
@@ -85,10 +89,11 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     closed: closed.length,
     unchanged: loaded.unchanged,
     awaitsAbsences: unknown || waiting.length > 0,
+    awaitsKeys: there !== response,
     currentKeys: await currentKeysAfter(sql, resource, response, loaded.inserted.length - closed.length),
     // What the first response shows did not happen then.
-    events: last ? others + events : 0,
-    hasChanged: versions + others + related.corrected + samples + events > 0,
+    events: last ? related.written + events : 0,
+    hasChanged: versions + related.written + related.corrected + samples + events > 0,
     drift,
     touched: last && !resource.personal ? touched : undefined,
     lost: response.scope === undefined ? [] : [...lostBy(loaded.changed).values()].flat(),
@@ -96,8 +101,19 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   }
 }
 
+/**
+ * A response without what belongs to keys that are not there yet. Worlds are counted all the same: what they had is forgotten where they
+ * never were.
+ */
+function withoutHeld({ history }: ResourceBase, response: IncomingResponse, held: Loaded['held']): IncomingResponse {
+  if (held.length === 0 || history.corroboratesNew) return response
+  const keys = new Set(held.map(({ key }) => key))
+  const entities = response.preparation.entities.filter(({ key }) => !keys.has(key))
+  return { ...response, preparation: { ...response.preparation, entities } }
+}
+
 /** New keys that no response shows any more, as versions that are in their tables no longer. */
-function neverThere(contradicted: WithoutNew['contradicted']) {
+function neverThere(contradicted: readonly PendingClaim[]) {
   return contradicted.map(({ subject, firstAt }) => ({ key: subject, validFrom: instantText(firstAt) }))
 }
 
@@ -164,7 +180,7 @@ async function loadRoots(
   resource: ResourceBase,
   { preparation, last, scope, unsent, followsUnsent, extraction, guards: { accept = false } }: IncomingResponse,
   witness: Witness,
-): Promise<Loaded & Omit<WithoutNew, 'roots'>> {
+): Promise<Loaded & { readonly contradicted: readonly PendingClaim[] }> {
   const { history } = resource
   const lastSeen = last ? new Date(last.observedAt) : null
   const before = preparation.repetition?.before
@@ -172,25 +188,33 @@ async function loadRoots(
   const sent = accept ? came : await carryOdd(sql, witness, resource, preparation, came)
   const leftOut = unsent && { ...unsent.dependents.root, fields: unsent.fields }
   const carried = leftOut ? await carryUnsent(sql, history, leftOut, sent) : sent
-  const whole = followsUnsent ? await withoutReturns(sql, history, carried) : carried
-  const all = { roots: whole, seen: preparation.seen, isComplete: extraction.complete, accept }
-  // What the first response shows was there before.
-  const { roots, ...withheld } =
-    history.corroboratesNew && last
-      ? await holdBackNew(sql, witness, history, all)
-      : { roots: all.roots, held: 0, contradicted: [] }
+  const roots = followsUnsent ? await withoutReturns(sql, history, carried) : carried
   const isAfterLast = last && !last.reload && before && Buffer.compare(before.contentHash, last.contentHash) === 0
-  if (!isAfterLast || history.compare)
-    return { ...(await loadAndRemember(sql, witness, history, roots, lastSeen, scope)), ...withheld }
-  // What one response showed again counts for this one, too.
-  const kinds = history.reopens ? (['shown', 'returned'] as const) : []
+  const others = isAfterLast && !history.compare ? await notAsBefore(sql, witness, history, { roots, before }) : roots
+  const judgeNew = async (appeared: readonly Appeared[]) =>
+    await judgeNewKeys(sql, witness, history, appeared, { of: roots.length, lastSeen: lastSeen ?? witness.at })
+  // What the first response shows was there before, and what a person accepts is.
+  const isJudged = lastSeen !== null && !accept && scope === undefined
+  const order = { lastSeen, scope, judgeNew: isJudged ? judgeNew : undefined }
+  const loaded = await loadAndRemember(sql, witness, history, others, order)
+  const shown = { seen: preparation.seen, isComplete: extraction.complete, held: loaded.held }
+  const contradicted = mayClaim(witness, 'appeared') ? await forgetNewKeys(sql, witness, shown) : []
+  return { ...loaded, contradicted, unchanged: loaded.unchanged + roots.length - others.length }
+}
+
+/** Records that the response before did not have like this. What one response showed, or showed again, counts for this one, too. */
+async function notAsBefore(
+  sql: Sql,
+  witness: Witness,
+  { reopens = false }: History,
+  { roots, before }: { readonly roots: readonly Prepared[]; readonly before: LoadedBefore },
+): Promise<readonly Prepared[]> {
+  const kinds = ['appeared', ...(reopens ? (['shown', 'returned'] as const) : [])] as const
   const pending = new Set<string>()
   for (const kind of kinds) for (const { subject } of await pendingClaims(sql, witness, kind)) pending.add(subject)
   const found = notLoadedBefore(roots, before)
   const fresh = new Set(found)
-  const others = pending.size === 0 ? found : roots.filter((entity) => pending.has(entity.key) || fresh.has(entity))
-  const loaded = await loadAndRemember(sql, witness, history, others, lastSeen, scope)
-  return { ...loaded, ...withheld, unchanged: loaded.unchanged + roots.length - others.length }
+  return pending.size === 0 ? found : roots.filter((entity) => pending.has(entity.key) || fresh.has(entity))
 }
 
 /** Tombstones the records that enough responses have lacked. `unknown`: what the response lacks is unknown. */
@@ -199,7 +223,7 @@ async function tombstoneMissingRoots(
   { history }: ResourceBase,
   { extraction, preparation, last, isShrunken }: IncomingResponse,
   witness: Witness,
-  { loaded, held }: { readonly loaded: Loaded; readonly held: number },
+  { inserted, held }: Loaded,
 ) {
   const { quarantined, seen } = preparation
   const unreadable = quarantined.some(({ key }) => key === undefined)
@@ -208,7 +232,7 @@ async function tombstoneMissingRoots(
   const isFull =
     !mayClaim(witness, 'missing') &&
     quarantined.length === 0 &&
-    rootsOf(preparation).length - held - loaded.inserted.length === last?.currentKeys
+    rootsOf(preparation).length - held.length - inserted.length === last?.currentKeys
   const among = { history, seen, covers: extraction.covers, isComplete: isComplete && !isFull, isShrunken }
   const { gone, waiting } = await findMissingKeys(sql, witness, among)
   const closed = await closeAbsent(sql, history, gone, witness.at)
@@ -255,7 +279,7 @@ async function loadRelated(
       written += ended
     }
     const lastSeen = response.last ? new Date(response.last.observedAt) : null
-    const loaded = await loadAndRemember(sql, witness, history, entities, lastSeen, scope)
+    const loaded = await loadAndRemember(sql, witness, history, entities, { lastSeen, scope })
     await rememberShown(sql, witness, believed.shown)
     written += loaded.inserted.length + loaded.changed.length + loaded.withdrawn.length
     for (const one of loaded.withdrawn) withdrawn.push(one)

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts'
 import type { ResourceBase } from '../declare/resource.ts'
 import type { Witness } from '../evidence/claims.ts'
 import { copySecondsOf } from '../evidence/policies.ts'
-import { type Counts, noCounts, type RunStatus } from '../ledger/ledger.ts'
+import { appendQuarantine, type Counts, noCounts, type RunStatus } from '../ledger/ledger.ts'
 import { fingerprintOf, rootsOf } from '../normalize/prepare.ts'
 import type { Touched } from '../outbox/notifications.ts'
 import type { Target } from '../privacy/erase-person.ts'
@@ -11,7 +11,7 @@ import { averageAgain } from './averages.ts'
 import { forgetRefusals } from './checked-keys.ts'
 import { ignoredActions, walkActions } from './guard-actions.ts'
 import { loadAccepted } from './load-accepted.ts'
-import { judgeUnsent } from './unsent-fields.ts'
+import { judgeUnsent, restorePresence } from './unsent-fields.ts'
 import { type Validation, validateResponse } from './validate-response.ts'
 import type { IncomingResponse } from './validate-snapshot.ts'
 
@@ -46,8 +46,9 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   const contentHash = fingerprintOf(extraction, preparation)
   const { fields: known } = incoming
   const witness = witnessOf(resource, incoming)
+  const isOfOther = scope !== undefined && !seen.has(scope)
   // Whatever comes of it: it shows the key.
-  if (scope !== undefined && incoming.claims.size > 0) await forgetRefusals(sql, resource.name, [scope])
+  if (scope !== undefined && !isOfOther && incoming.claims.size > 0) await forgetRefusals(sql, resource.name, [scope])
   const validation = await validateResponse(sql, resource, incoming, witness, { records, contentHash })
   const { status, reason, normalized } = validation
   const guarded = [...(extraction.dating ?? []), ...validation.guarded]
@@ -59,7 +60,12 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
     const hidden = await hiddenIn(sql, resource, validation.response)
     const isOfKey = scope === undefined || rootsOf(preparation).some(({ key }) => key === scope)
     const { hidesKept, ...unloaded } = isOfKey ? await hideUnloaded(sql, resource, validation.response) : noneHidden
-    const rejected = { ...base, hidden, status, reason, rejected: 1, guarded: [...guarded, ...unloaded.guarded] }
+    // Why nothing in it is of the key may be that the key cannot be read.
+    const unread = isOfOther ? quarantined : []
+    const at = new Date(incoming.receivedAt)
+    await appendQuarantine(sql, { resource: resource.name, at, runId: incoming.runId }, unread)
+    const counts = { rejected: 1, quarantined: unread.length }
+    const rejected = { ...base, ...counts, hidden, status, reason, guarded: [...guarded, ...unloaded.guarded] }
     return hidesKept ? { ...rejected, hidesKept } : rejected
   }
   const isNewer = incoming.last === undefined || extraction.observedFrom > incoming.last.observedAt
@@ -69,13 +75,15 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   })
   const followsUnsent = known.wasUnsent || known.open.length + known.pending.length > 0
   const judged = { ...validation, response: { ...validation.response, ...(unsent ? { unsent } : {}), followsUnsent } }
-  const { awaitsAbsences, ...accepted } = await loadUnlessKnown(sql, resource, judged, witness)
+  const { awaitsAbsences, awaitsKeys, ...accepted } = await loadUnlessKnown(sql, resource, judged, witness)
+  // It may be another list: its fields say nothing of this one.
+  if (awaitsKeys) await restorePresence(sql, witness, known)
   if (scope !== undefined) await averageAgain(sql, resource, new Date(extraction.observedAt))
   preparation.repetition?.remember({ loaded: { contentHash, entities: rootsOf(preparation) } })
   const actions = [...walkActions(extraction, records), ...guarded, ...accepted.guarded]
   // Later ones are still compared with the last one of plausible size.
-  const compared =
-    awaitsAbsences && validation.response.isShrunken ? (incoming.last?.records ?? normalized) : normalized
+  const isDoubted = awaitsKeys || (awaitsAbsences && validation.response.isShrunken === true)
+  const compared = isDoubted ? (incoming.last?.records ?? normalized) : normalized
   return {
     ...base,
     normalized: compared,
@@ -96,6 +104,8 @@ function witnessOf(resource: ResourceBase, incoming: IncomingResponse): Witness 
   return { ...of, guards: { ...guards, shrunkenHours }, open: new Set(claims) }
 }
 
+const nothingAwaited = { awaitsAbsences: false, awaitsKeys: false }
+
 /** Loads a response that is accepted; one that is the same as the last one changes nothing. */
 async function loadUnlessKnown(
   sql: Sql,
@@ -111,7 +121,7 @@ async function loadUnlessKnown(
   const isEvidence = response.claims.size > 0 && !(last && extraction.observedFrom <= last.observedAt)
   if (verdict === 'unchanged' && !isNews && !isEvidence && response.unsent === undefined) {
     const currentKeys = last?.currentKeys ?? null
-    const known = { unchanged: rootsOf(preparation).length, currentKeys, awaitsAbsences: false, ...privacy }
+    const known = { unchanged: rootsOf(preparation).length, currentKeys, ...nothingAwaited, ...privacy }
     return { ...known, status: statusOf('unchanged'), reason: partial, hidden }
   }
   const { hasChanged, guarded, ...loaded } = await loadAccepted(sql, resource, response, witness)

@@ -33,6 +33,8 @@ export interface JudgedOlder {
 export interface Loaded {
   /** Entities that had no current version. */
   readonly inserted: readonly Prepared[]
+  /** Entities without a current version that are not there before another response shows them. */
+  readonly held: readonly Prepared[]
   /** Entities whose current version differs, with its document and what it has in its `extra` column. */
   readonly changed: readonly { readonly entity: Prepared; readonly before: Json; readonly extra: Json }[]
   readonly unchanged: number
@@ -46,16 +48,29 @@ export interface Loaded {
   readonly volatile: VolatilePaths
 }
 
+/** An entity without a current version, and whether its key had one before. */
+export interface Appeared {
+  readonly entity: Prepared
+  readonly isBack: boolean
+}
+
+/** Since when new keys are there; null: they are not, before another response shows them. Others begin with their response. */
+export type NewKeys = ReadonlyMap<Prepared, string | null>
+
+const noneNew: NewKeys = new Map()
+
 /** Why an entity does not simply replace the current version: it is from before, or the version before goes on with it. */
 export type OlderKind = 'older' | 'resumed'
 
-interface Order {
+export interface Order {
   /** The instant that the last accepted response speaks for. */
   readonly lastSeen: Date | null
   /** What becomes of the entities that are older than what is stored. */
   readonly judgeOlder: (older: ReadonlyMap<Prepared, OlderKind>, less: readonly Prepared[]) => Promise<JudgedOlder>
   /** With the entities whose latest version is about to lose its tombstone. */
   readonly beforeReopening: (back: readonly Prepared[]) => Promise<void>
+  /** Which entities without a current version are there, and since when. Absent: all are, since this response. */
+  readonly judgeNew?: ((entities: readonly Appeared[]) => Promise<NewKeys>) | undefined
   /** Which unknown fields move with nearly every response. */
   readonly judgeVolatile: (entities: readonly Prepared[], changes: readonly ExtraChange[]) => Promise<VolatilePaths>
 }
@@ -120,9 +135,9 @@ export async function loadVersions(
   at: Date,
   order: Partial<Order> = {},
 ): Promise<Loaded> {
-  const { lastSeen, judgeOlder, beforeReopening, judgeVolatile } = { ...unordered, ...order }
+  const { lastSeen, judgeOlder, beforeReopening, judgeNew, judgeVolatile } = { ...unordered, ...order }
   const [older, now]: [Older[], string] = [[], instantText(at)]
-  const [inserted, less]: [Prepared[], Prepared[]] = [[], []]
+  const [inserted, less, held]: [Prepared[], Prepared[], Prepared[]] = [[], [], []]
   const changed: { entity: Prepared; before: Json; extra: Json }[] = []
   const volatile = { all: new Set<string>(), begun: new Set<string>() }
   for (let first = 0; first < entities.length; first += chunkSize) {
@@ -131,7 +146,8 @@ export async function loadVersions(
     const next: Version[] = []
     const back: Prepared[] = []
     const respelled: Prepared[] = []
-    const differences = await findDifferences(sql, history, chunk)
+    const found = await findDifferences(sql, history, chunk)
+    const { differences, since } = await withoutHeld(chunk, found, { judgeNew, held })
     const moved = await judgeVolatile(chunk, extraChanges(chunk, differences))
     for (const path of moved.all) volatile.all.add(path)
     for (const path of moved.begun) volatile.begun.add(path)
@@ -142,7 +158,7 @@ export async function loadVersions(
         respelled.push(entity)
         continue
       }
-      const start = startOf(entity, began ?? ended, at) ?? now
+      const start = startOf({ since: since.get(entity) ?? entity.since }, began ?? ended, at) ?? now
       if (began === null) {
         inserted.push(entity)
         const isRecent = ended !== null && at.getTime() - ended.getTime() <= longestPause
@@ -175,9 +191,27 @@ export async function loadVersions(
   await closeVersions(sql, history, replacing)
   await insertVersions(sql, history, replacing, now)
   for (const one of replacing) changed.push(one)
-  const unchanged = entities.length - inserted.length - changed.length
+  const unchanged = entities.length - inserted.length - changed.length - held.length
   const counts = { unchanged, older: older.length, confirmedOlder: judged.confirmed, replaced: replacing.length }
-  return { inserted, changed, withdrawn: judged.withdrawn, volatile, ...counts }
+  return { inserted, held, changed, withdrawn: judged.withdrawn, volatile, ...counts }
+}
+
+/** Leaves out entities without a current version that are not there yet; `since` of those that are there since an earlier response. */
+async function withoutHeld(
+  chunk: readonly Prepared[],
+  differences: readonly Difference[],
+  { judgeNew, held }: Pick<Order, 'judgeNew'> & { readonly held: Prepared[] },
+): Promise<{ readonly differences: readonly Difference[]; readonly since: NewKeys }> {
+  if (!judgeNew) return { differences, since: noneNew }
+  const appeared = differences.flatMap(({ position, began, ended }) => {
+    const entity = chunk[position - 1]
+    return entity && began === null ? [{ entity, isBack: ended !== null }] : []
+  })
+  if (appeared.length === 0) return { differences, since: noneNew }
+  const since = await judgeNew(appeared)
+  for (const { entity } of appeared) if (since.get(entity) === null) held.push(entity)
+  const isThere = ({ position }: Difference) => since.get(chunk[position - 1] as Prepared) !== null
+  return { differences: differences.filter(isThere), since }
 }
 
 /** What the differing versions of a chunk have in their `extra` columns, where they or their entities have anything. */
@@ -201,7 +235,7 @@ function replacingVersion(
 }
 
 /** `since` of the entity where it lies between the version before and now. */
-function startOf({ since }: Prepared, after: Date | null, at: Date): string | undefined {
+function startOf({ since }: Pick<Prepared, 'since'>, after: Date | null, at: Date): string | undefined {
   if (since === undefined || since === null) return undefined
   const start = Date.parse(since)
   return start <= at.getTime() && (after === null || start > after.getTime()) ? since : undefined

@@ -2,68 +2,65 @@ import { instantText } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
 import type { History } from '../declare/resource.ts'
 import { corroborate, forgetClaims, type PendingClaim, pendingClaims, type Witness } from '../evidence/claims.ts'
+import { isBurst, NEW_AT_ONCE } from '../evidence/policies.ts'
 import type { Prepared } from '../normalize/prepare.ts'
-import { historySql } from '../sql/history-sql.ts'
+import type { Appeared, NewKeys } from './load.ts'
 
-interface Roots {
-  readonly roots: readonly Prepared[]
-  /** All keys that the response has. */
-  readonly seen: ReadonlySet<string>
-  readonly isComplete: boolean
-  /** A person accepts the response. */
-  readonly accept: boolean
+interface Among {
+  /** How many records the response has. */
+  readonly of: number
+  /** The instant that the last accepted response speaks for. */
+  readonly lastSeen: Date
 }
 
-export interface WithoutNew {
-  /** What is loaded; new keys that are believed begin with the first response that showed them. */
-  readonly roots: readonly Prepared[]
-  /** How many new keys this response alone shows. */
-  readonly held: number
-  /** New keys that the response before showed and this one lacks. */
-  readonly contradicted: readonly PendingClaim[]
+/** What is new in responses that are further apart did not come at once; ms. */
+const longestMoment = 24 * 3_600_000
+
+/**
+ * Judges keys without a current version. Where a history asks for two responses (`corroboratesNew`), or most records have a key that no
+ * earlier response showed, one response alone shows none of them: it may be that of another resource, or one with keys spelled otherwise.
+ */
+export async function judgeNewKeys(
+  sql: Sql,
+  witness: Witness,
+  { corroboratesNew = false }: History,
+  appeared: readonly Appeared[],
+  { of, lastSeen }: Among,
+): Promise<NewKeys> {
+  const isAtOnce = witness.at.getTime() - lastSeen.getTime() <= longestMoment
+  const entities = appeared.flatMap(({ entity, isBack }) => (corroboratesNew || !isBack ? [entity] : []))
+  const isDoubted = corroboratesNew || (isAtOnce && isBurst(entities.length, of, NEW_AT_ONCE))
+  const before = new Set((await pendingClaims(sql, witness, 'appeared')).map(({ subject }) => subject))
+  const doubted = entities.filter(({ key }) => isDoubted || before.has(key))
+  const claims = doubted.map(({ key }) => ({ subject: key }))
+  const { confirmed } = await corroborate(sql, witness, 'appeared', claims)
+  const since = new Map(confirmed.map(({ subject, firstAt }) => [subject, instantText(firstAt)]))
+  return new Map(doubted.map((entity) => [entity, since.get(entity.key) ?? null]))
 }
 
 /** So long after a new key was shown a response without it contradicts it even where it may lack others; ms. */
 const longestClaim = 3_600_000
 
-/** Holds back the keys that no earlier response showed, where a history asks for two (`corroboratesNew`). */
-export async function holdBackNew(
+interface Shown {
+  /** All keys that the response has. */
+  readonly seen: ReadonlySet<string>
+  readonly isComplete: boolean
+  /** Those that are still held back. */
+  readonly held: readonly Prepared[]
+}
+
+/** Forgets what is claimed of keys and not pending any more. Returns those that the response before showed and this one lacks. */
+export async function forgetNewKeys(
   sql: Sql,
   witness: Witness,
-  history: History,
-  { roots, seen, isComplete, accept }: Roots,
-): Promise<WithoutNew> {
-  const fresh = new Set(accept ? [] : await keysWithoutVersion(sql, history, roots))
+  { seen, isComplete, held }: Shown,
+): Promise<readonly PendingClaim[]> {
+  const isHeld = new Set(held.map(({ key }) => key))
   const over = (await pendingClaims(sql, witness, 'appeared')).filter(
     ({ subject, firstAt }) =>
-      !fresh.has(subject) &&
+      !isHeld.has(subject) &&
       (isComplete || seen.has(subject) || witness.at.getTime() - firstAt.getTime() > longestClaim),
   )
   await forgetClaims(sql, witness.resource, 'appeared', over)
-  const claims = [...fresh].map((subject) => ({ subject }))
-  const { confirmed, pending } = await corroborate(sql, witness, 'appeared', claims)
-  const since = new Map(confirmed.map(({ subject, firstAt }) => [subject, instantText(firstAt)]))
-  const held = new Set(pending.map(({ subject }) => subject))
-  return {
-    roots: roots.flatMap((entity) => {
-      if (held.has(entity.key)) return []
-      const first = since.get(entity.key)
-      return [first === undefined ? entity : { ...entity, since: first }]
-    }),
-    held: held.size,
-    contradicted: over.filter(({ subject }) => !seen.has(subject)),
-  }
-}
-
-async function keysWithoutVersion(sql: Sql, history: History, roots: readonly Prepared[]): Promise<string[]> {
-  if (roots.length === 0) return []
-  const { table, keyArrays, keyNames, keyJoin, keyValues } = historySql(history)
-  const rows = await sql.query<{ position: number }>(
-    `select incoming.position::int as position
-       from unnest(${keyArrays}) with ordinality as incoming(${keyNames}, position)
-      where not exists (select from ${table.name} version
-                         where ${keyJoin('version', 'incoming')} and version.valid_until = 'infinity')`,
-    keyValues(roots.map(({ root }) => root)),
-  )
-  return rows.flatMap(({ position }) => roots[position - 1]?.key ?? [])
+  return over.filter(({ subject }) => !seen.has(subject))
 }

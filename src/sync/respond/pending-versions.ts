@@ -4,7 +4,7 @@ import { corroborate, forgetClaims, type PendingClaim, pendingClaims, type Witne
 import type { Json } from '../normalize/hash.ts'
 import type { Prepared } from '../normalize/prepare.ts'
 import { bulkTable, historySql } from '../sql/history-sql.ts'
-import { type JudgedOlder, type Loaded, loadVersions, type OlderKind, type Withdrawn } from './load.ts'
+import { type JudgedOlder, type Loaded, loadVersions, type OlderKind, type Order, type Withdrawn } from './load.ts'
 import type { Absence } from './missing-keys.ts'
 import { volatileJudge } from './volatile-fields.ts'
 
@@ -23,22 +23,22 @@ export const countedOf = (resource: ResourceBase) => historiesOf(resource).map((
 /** Whether a single response is not enough for some versions of a history. */
 const waits = ({ compare, reopens = false }: History) => compare !== undefined || reopens
 
-/**
- * Loads entities, and remembers which versions this response alone shows so far.
- * @param lastSeen the instant that the last accepted response speaks for
- * @param scope key of a worklist that the response is about
- */
+interface Loading extends Pick<Order, 'lastSeen' | 'judgeNew'> {
+  /** Key of a worklist that the response is about. */
+  readonly scope?: string | undefined
+}
+
+/** Loads entities, and remembers which versions this response alone shows so far. */
 export async function loadAndRemember(
   sql: Sql,
   witness: Witness,
   history: History,
   entities: readonly Prepared[],
-  lastSeen: Date | null,
-  scope?: string,
+  { lastSeen, scope, ...order }: Loading,
 ): Promise<Loaded> {
   const { at } = witness
-  const judgeVolatile = volatileJudge(sql, witness, lastSeen, scope)
-  if (!waits(history)) return await loadVersions(sql, history, entities, at, { judgeVolatile })
+  const judging = { ...order, judgeVolatile: volatileJudge(sql, witness, lastSeen, scope) }
+  if (!waits(history)) return await loadVersions(sql, history, entities, at, judging)
   let other: ReadonlySet<Prepared> = new Set()
   const judgeOlder = async (older: ReadonlyMap<Prepared, OlderKind>, less: readonly Prepared[]) => {
     other = new Set(older.keys())
@@ -51,10 +51,10 @@ export async function loadAndRemember(
     await rememberEnds(sql, witness, history, back)
   }
   const loaded = await loadVersions(sql, history, entities, at, {
+    ...judging,
     lastSeen,
     judgeOlder,
     beforeReopening,
-    judgeVolatile,
   })
   const isNew = new Set([...loaded.inserted, ...loaded.changed.map(({ entity }) => entity)])
   for (const kind of ['shown', 'returned'] as const) {

@@ -254,6 +254,28 @@ function columnsOf(
   ].sort()
 }
 
+/** Undoes what this response changed of the shares of records that have each field. */
+export async function restorePresence(
+  sql: Sql,
+  { resource, at }: Witness,
+  { presence }: Pick<KnownFields, 'presence'>,
+): Promise<void> {
+  await sql.query('delete from sync.presence where resource = $1 and observed_at = $2', [resource, at])
+  await sql.query(
+    `insert into sync.presence (resource, field, had, out_of, observed_at)
+     select $1, field, had, out_of, observed_at
+       from unnest($2::text[], $3::int[], $4::int[], $5::timestamptz[]) as before(field, had, out_of, observed_at)
+     on conflict do nothing`,
+    [
+      resource,
+      presence.map(({ field }) => field),
+      presence.map(({ had }) => had),
+      presence.map(({ of }) => of),
+      presence.map((one) => one.at),
+    ],
+  )
+}
+
 /** Keeps which share of the records has each field. In a resource of one response it is that of the latest with another share. */
 async function countPresence(
   sql: Sql,

@@ -93,13 +93,19 @@ async function judgePlausibility(
     return { ...validation, reason, status: 'load', response: { ...response, isShrunken: true }, guarded }
   }
   const { status } = verdict
-  const error = (status === 'load' ? verdict.overruled : undefined) ?? extraction.validationError
+  // What other records say, however often, says nothing of the key.
+  const isOfOther = scope !== undefined && !preparation.seen.has(scope)
+  const error =
+    (status === 'load' ? verdict.overruled : undefined) ??
+    extraction.validationError ??
+    (isOfOther ? 'the response has no record of the key that was asked for' : undefined)
   if (error === undefined) {
     if (isNewer) await forgetImplausible(sql, witness, scope, { isDoubted: extraction.doubt !== undefined })
     return { ...validation, status, guarded: [] }
   }
-  if (accept) return { ...validation, status, guarded: [accepted(`${error}; accepted, because a person accepts it`)] }
-  if (scope === undefined || !isNewer || !(await agreesWithFlawed(sql, witness, scope, error)))
+  if (accept && !isOfOther)
+    return { ...validation, status, guarded: [accepted(`${error}; accepted, because a person accepts it`)] }
+  if (scope === undefined || isOfOther || !isNewer || !(await agreesWithFlawed(sql, witness, scope, error)))
     return rejected(response, normalized, { guard: 'plausibility', reason: error })
   const reason = `${error}; accepted, because three responses in a row agree, but nothing it lacks is ended`
   const partial = { ...validation, reason: error, response: withoutAbsences(resource, response) }

@@ -78,7 +78,7 @@ export async function responseOutcome(
     isObservation: true,
     workItem: {
       now,
-      isShown: status !== 'stale',
+      isShown: status !== 'stale' && response.preparation?.seen.has(key) === true,
       ...(isAccepted(status) && observedAt
         ? { accepted: { observedAt, contentHash, reload, records, credential: client.credential() } }
         : {}),
