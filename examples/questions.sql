@@ -14,10 +14,10 @@ select guild_name, count(*) as territories
  limit 10;
 select * from analytics.capture_matrix(now() - interval '7 days', now()) limit 10;
 
--- Which territories were held longest without a change?
-select territory, guild_name, held_from, coalesce(held_until, now()) - held_from as held_for
+-- Which territories were held longest without a change, as far as responses show it?
+select territory, guild_name, held_from, confirmed_for
   from analytics.territory_hold
- order by held_for desc
+ order by confirmed_for desc
  limit 10;
 
 -- What did the last patch change?

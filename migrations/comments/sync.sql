@@ -255,7 +255,7 @@ comment on table sync.expectation is 'How often each resource should be observed
 comment on column sync.expectation.resource is 'The resource, such as territories.';
 comment on column sync.expectation.valid_from is 'Since when, until the next row of the resource.';
 comment on column sync.expectation.every_seconds is 'Seconds from one observation to the next. NULL: none is expected: the resource is switched off.';
-comment on column sync.expectation.told_by is 'Command that set it: `start`, or `sync` (a crontab).';
+comment on column sync.expectation.told_by is 'Command that set it: `start`, `sync` (a crontab), or `backfill` (of recordings, until then).';
 
 comment on table sync.gap is 'Stretches of time in which expected observations are missing, each written with the next observation.';
 comment on column sync.gap.resource is 'The resource, such as territories.';

@@ -22,7 +22,13 @@ export function sometimeAfter(notBefore: Date | null, at: Date): string {
   return ` (some time after ${dayOf(notBefore, at)}, ${clockTime(notBefore)})`
 }
 
-/** The same with its year where that is not the present one. */
+/** ` (as seen 3 May, 10:00)` where what is said of an instant was last seen more than an hour before; else nothing. */
+export function asSeen(seen: Date | null, at: Date): string {
+  if (seen === null || at.getTime() - seen.getTime() <= 3_600_000) return ''
+  return ` (as seen ${dayOf(seen, at)}, ${clockTime(seen)})`
+}
+
+/** `3 May`, with its year where that is not the present one. */
 export function dayOf(at: Date, now: Date): string {
   return at.getUTCFullYear() === now.getUTCFullYear() ? day(at) : `${day(at)} ${at.getUTCFullYear()}`
 }

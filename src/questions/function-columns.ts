@@ -17,7 +17,10 @@ const meanings: Readonly<Record<string, string>> = {
   'coverage.coverage': 'The share of the expected observations that exist, 0 .. 1; NULL where none were expected.',
   reason: 'Why a number is NULL or too small; NULL when none is.',
   'member_activity.reason': 'Why the status is unknown; NULL when it is known.',
-  'leaderboard_at.reason': 'Why the place has no name: redacted, unreadable or removed for privacy.',
+  'leaderboard_at.reason':
+    'Why the place has no name: redacted, unreadable, removed for privacy, not observed, or only the end of the day is kept.',
+  'loot_pool_at.reason':
+    'Why it is not known what the pool had: not sent (the API did not send it) or not observed (no response is of that time); NULL: it is known.',
 
   territory: 'Exact name of the territory.',
   guild_uuid: 'The guild; NULL without one.',
@@ -33,7 +36,8 @@ const meanings: Readonly<Record<string, string>> = {
     'not observed: no response is of that time, and the next one shows another hold, or there is none; NULL: it is known.',
   territories: 'How many territories it held, or of how many it is not known who did.',
   'guild_territory_count.reason': 'not observed: who held so many territories then is not known; NULL: it is.',
-  'territory_storage.reason': 'not observed: no response is of that time; NULL: it is known.',
+  'territory_storage.reason':
+    'not observed: no response is of that time; only the end of the hour is kept: retention has removed the others; NULL: it is known.',
   attacker_uuid: 'The guild that took.',
   attacker: 'Its latest name.',
   defender_uuid: 'The guild that lost; NULL where there was no owner.',

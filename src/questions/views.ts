@@ -265,7 +265,7 @@ export const rewardAppearance = analytics
     reward: text('reward'),
     /** observed_at of the first response with it. */
     firstSeen: timestamp('first_seen', { withTimezone: true }),
-    /** When it was last in the pool: observed_at of the last response while it is there, else of the first one without it. */
+    /** When it was last in the pool: observed_at of the last response that showed it. */
     lastSeen: timestamp('last_seen', { withTimezone: true }),
     /** How often it came into the pool. */
     times: integer('times'),

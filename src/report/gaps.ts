@@ -18,6 +18,9 @@ interface Gap {
 
 type Cell = Watched & { readonly resource: string }
 
+/** So many gaps are listed: where a resource is observed more seldom than expected, one lies between any two observations. */
+const LISTED = 500
+
 /** f. What was watched how well, and what was missed why. */
 export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
   const { from, to } = frame
@@ -48,17 +51,21 @@ export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
     picture: picture(cells, resources, step, frame),
     table: {
       columns: ['Resource', 'From (UTC)', 'To (UTC)', 'Missed', 'Why'],
-      rows: gaps.map(({ resource, began, ended, missed, reason }) => [
-        resource,
-        began,
-        ended,
-        missed ?? 'none expected',
-        reason,
-      ]),
+      rows: gaps
+        .slice(-LISTED)
+        .map(({ resource, began, ended, missed, reason }) => [
+          resource,
+          began,
+          ended,
+          missed ?? 'none expected',
+          reason,
+        ]),
       note:
         gaps.length === 0
           ? `No gap; the latest moment of this period is ${moment(to)}.`
-          : `${number(gaps.length)} gaps.`,
+          : gaps.length > LISTED
+            ? `The last ${number(LISTED)} of ${number(gaps.length)} gaps.`
+            : `${number(gaps.length)} gaps.`,
     },
   }
 }

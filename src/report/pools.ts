@@ -156,14 +156,15 @@ async function readPools(sql: Sql, { from, to }: Period): Promise<PoolReward[]> 
   const rows = await sql.query<PoolReward & { stays: readonly { from: string; to: string }[] }>(
     `select pool.pool, pool.kind, pool.reward_type as type, pool.reward, pool.tier, pool.amount, pool.shiny as "isShiny",
             pool.always, pool.since, stay.stays
-       from analytics.loot_pool_at((select least($3::timestamptz, last_at) from analytics.observed())) pool
+       from analytics.loot_pool_at((select least($3::timestamptz, last_at) from analytics.watch('loot-pools'))) pool
       cross join lateral (
         select coalesce(jsonb_agg(jsonb_build_object('from', greatest(span.since, $1), 'to', least(span.until, $2))
                                   order by span.since), '[]') as stays
           from analytics.reward_span span
          where span.level = 0 and span.pool = pool.pool and span.kind is not distinct from pool.kind
            and span.reward_type is not distinct from pool.reward_type and span.reward is not distinct from pool.reward
-           and span.tier is not distinct from pool.tier and span.since < $2 and span.until > $1) stay`,
+           and span.tier is not distinct from pool.tier and span.since < $2 and span.until > $1) stay
+      where pool.reward is not null`,
     [from, to, new Date(to.getTime() - 1)],
   )
   return rows

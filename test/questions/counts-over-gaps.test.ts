@@ -162,3 +162,32 @@ test('what a territory stores and how it stands is unknown where nobody watched'
     ['12:00', null, 'HIGH', '12:00'],
   ])
 })
+
+test('what a territory stored within an hour of which retention left the end alone is unknown', async () => {
+  const oak = (stored: number) =>
+    place('a', '01:00', { resources: [{ type: 'ORE', generation: 60, stored, limit: 100 }] })
+  for (const [time, stored] of [
+    ['10:00', 10],
+    ['10:20', 20],
+    ['10:50', 30],
+    ['11:30', 30],
+  ] as const)
+    await world.sync(territories, { Oak: oak(stored) }, time)
+  const end = new Date(instantOf('12:00'))
+  await world.db.query(
+    `insert into sync.tier (sample_table, fine_since, checked_at) values ('game.territory_resource', $1, $1)`,
+    [end],
+  )
+  await world.db.query('delete from game.territory_resource where observed_at = $1', [new Date(instantOf('10:20'))])
+  const at = (time: string) => new Date(instantOf(time)).toISOString()
+  expect(
+    await world.rows(
+      `select at, stored, reason from analytics.territory_storage('Oak', '${at('10:00')}', '${at('12:00')}', interval '30 minutes')`,
+    ),
+  ).toEqual([
+    ['10:00', 10, null],
+    ['10:30', null, 'only the end of the hour is kept'],
+    ['11:00', 30, null],
+    ['11:30', 30, null],
+  ])
+})

@@ -40,7 +40,7 @@ describe.each(kindsOfPart)('questions about the content of the world on the %s d
         `select pool, reward_type, reward, first_seen, last_seen, times, is_current, extract(day from usual_interval)::int
            from analytics.reward_appearance where reward = 'Old Bow'`,
       ),
-    ).toEqual([['The Vault', 'ITEM', 'Old Bow', '10:00', '22 10:00', 2, false, 14]])
+    ).toEqual([['The Vault', 'ITEM', 'Old Bow', '10:00', '15 10:00', 2, false, 14]])
   })
 
   test('reward_span: one response without rewards is no gap, weeks without any are', async () => {

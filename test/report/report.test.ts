@@ -139,6 +139,8 @@ describe.each(kindsOfPart)('the report on the %s database', (kind) => {
       ])
       expect(told('Elm')).toEqual([
         ['1 Jun, 10:00', b],
+        // Nobody looked from then on, and it had another holder when somebody did.
+        ['1 Jun, 13:00', -1],
         ['1 Jun, 16:30', a],
       ])
       expect(told(hostile.territory)).toEqual([
@@ -155,7 +157,7 @@ describe.each(kindsOfPart)('the report on the %s database', (kind) => {
       expect(tableOf(early, 'moves').slice(1)).toHaveLength(1)
       expect(titleOf(early, 'patch')).toBe('No patch was seen yet')
       const late = await reportOf(world, { from: new Date(instantOf('02 00:00')), to: new Date(instantOf('02 06:00')) })
-      expect(titleOf(late, 'map')).toMatch(/^As last seen 2026-06-01 17:00, before this period: /)
+      expect(titleOf(late, 'map')).toBe('Not observed since 2026-06-01 17:00 UTC')
       expect(titleOf(late, 'empires')).toBe('No observation of the owners in this period')
     })
   })

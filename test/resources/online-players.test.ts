@@ -66,9 +66,9 @@ describe.each(kindsOfLongTests)('who is online, on the %s database,', (kind) => 
       [3, 'EU1', null, '10:01', null, null, true],
     ])
     expect(await rows('select reason from analytics.player_session order by player_uuid')).toEqual([
-      ['may have been online before, hidden or unseen; still online'],
+      ['may have been online before, hidden or unseen; listed by the latest response'],
       ['may have been online before, hidden or unseen; left the list, may be hidden'],
-      ['may have been online before, hidden or unseen; still online'],
+      ['may have been online before, hidden or unseen; listed by the latest response'],
     ])
     await online('10:01:30', { EU1: [1, 3] }, 0)
     expect((await sessions())[1]).toEqual([2, 'EU1', null, '10:00', '10:00', '10:01:30', false])

@@ -91,7 +91,7 @@ describe.each(kindsOfPart)('what was expected and missed, on the %s database,', 
     expect(await gaps()).toEqual([['online-players', '10:01', '12:01', 119, 'no request was sent']])
   })
 
-  test('is nothing before anybody told, and a gap without missed ones while it is switched off', async () => {
+  test('is a gap of before anybody told, too, and one without missed ones while it is switched off', async () => {
     await online('10:00', 2)
     await online('11:00', 2)
     expect(await gaps()).toEqual([])
@@ -99,7 +99,10 @@ describe.each(kindsOfPart)('what was expected and missed, on the %s database,', 
     await tell('online-players', null, '11:01')
     await tell('online-players', 60, '11:59:30')
     await online('12:00', 2)
-    expect(await gaps()).toEqual([['online-players', '11:01', '11:59:30', 0, 'switched off']])
+    expect(await gaps()).toEqual([
+      ['online-players', '10:00', '11:00', 59, 'no request was sent'],
+      ['online-players', '11:01', '11:59:30', 0, 'switched off'],
+    ])
   })
 
   test('is a gap because of the budget when its request waited for that', async () => {

@@ -42,12 +42,21 @@ describe('the page of gains', () => {
     expect((await read('?counter=wars&from=2026-05-01&to=2026-05-02')).rows).toEqual([])
   })
 
+  test('of one guild says what it gained, how that developed, and its best times', async () => {
+    const { title, document } = await read('?counter=wars&entity=bbb&from=2026-06-01T09:00Z&to=2026-06-01T12:01Z')
+    expect(title).toMatch(/^Guild b gained (at least )?3 wars$/)
+    expect(document.querySelector('#timeline h3')?.textContent).toBe('How wars of Guild b developed')
+    const rows = [...document.querySelectorAll('#timeline tbody tr')].map((row) => row.children[1]?.textContent)
+    expect(rows).toEqual(expect.arrayContaining(['7', '10']))
+    expect((await read('?counter=wars&entity=nobody')).status).toBe(404)
+  })
+
   test('says who was first to a number, and to a round one by itself', async () => {
     const { document } = await read('?counter=wars&value=9')
     const rows = [...document.querySelectorAll('#firsts tbody tr')].map((row) => row.children[1]?.textContent)
     expect(rows).toEqual([hostile.guild, 'Guild b'])
     expect((await read('?counter=wars')).document.querySelector('#firsts h3')?.textContent).toBe(
-      `First to 10 wars: ${hostile.guild}`,
+      `First seen with 10 wars: ${hostile.guild}`,
     )
   })
 

@@ -47,7 +47,7 @@ PlayerSession = TypedDict("PlayerSession", {"player_uuid": Optional[str], "usern
 
 PlayerPlaytime = TypedDict("PlayerPlaytime", {"day": Optional[str], "seconds_min": Optional[float], "seconds_max": Optional[float], "coverage": Optional[float], "seconds_estimate": Optional[float]})
 
-PlayerBiography = TypedDict("PlayerBiography", {"valid_from": Optional[Instant], "valid_until": Optional[Instant], "username": Optional[str], "guild_uuid": Optional[str], "guild_name": Optional[str], "guild_rank": Optional[str]})
+PlayerBiography = TypedDict("PlayerBiography", {"valid_from": Optional[Instant], "valid_until": Optional[Instant], "username": Optional[str], "guild_uuid": Optional[str], "guild_name": Optional[str], "guild_rank": Optional[str], "confirmed_until": Optional[Instant]})
 
 MemberCounter = TypedDict("MemberCounter", {"player_uuid": Optional[str], "username": Optional[str], "delta": Optional[float], "quality": Optional[str], "at_most": Optional[float]})
 
@@ -67,7 +67,7 @@ Coverage = TypedDict("Coverage", {"hour": Optional[Instant], "expected": Optiona
 
 Freshness = TypedDict("Freshness", {"resource": Optional[str], "last_observed_at": Optional[Instant], "last_changed_at": Optional[Instant], "last_status": Optional[str], "age": Optional[str], "expected_every": Optional[str], "is_late": Optional[bool], "last_received_at": Optional[Instant]})
 
-LootPoolAt = TypedDict("LootPoolAt", {"pool": Optional[str], "kind": Optional[str], "reward_type": Optional[str], "reward": Optional[str], "tier": Optional[str], "amount": Union[float, str, None], "shiny": Optional[bool], "always": Optional[bool], "since": Optional[Instant]})
+LootPoolAt = TypedDict("LootPoolAt", {"pool": Optional[str], "kind": Optional[str], "reward_type": Optional[str], "reward": Optional[str], "tier": Optional[str], "amount": Union[float, str, None], "shiny": Optional[bool], "always": Optional[bool], "since": Optional[Instant], "reason": Optional[str]})
 
 RewardAppearance = TypedDict("RewardAppearance", {"pool": Optional[str], "reward_type": Optional[str], "reward": Optional[str], "first_seen": Optional[Instant], "last_seen": Optional[Instant], "times": Optional[float], "is_current": Optional[bool], "usual_interval": Optional[str], "tier": Optional[str], "internal_name": Optional[str]})
 
@@ -465,6 +465,8 @@ FormOf = TypedDict("FormOf", {"form_of": Optional[str]})
 
 FormatChange = TypedDict("FormatChange", {"resource": Optional[str], "changed_at": Optional[Instant], "path": Optional[str], "form": Optional[str], "records": Optional[float], "living": Optional[float]})
 
+GapAt = TypedDict("GapAt", {"ends": Optional[Instant]})
+
 IsLevelOnly = TypedDict("IsLevelOnly", {"is_level_only": Optional[bool]})
 
 IsReordered = TypedDict("IsReordered", {"is_reordered": Optional[bool]})
@@ -532,6 +534,8 @@ TerritoryUnknownFrom = TypedDict("TerritoryUnknownFrom", {"territory_unknown_fro
 TimesNotSent = TypedDict("TimesNotSent", {"times_not_sent": Optional[str]})
 
 Unobserved = TypedDict("Unobserved", {"began_at": Optional[Instant], "ended_at": Optional[Instant], "missed": Optional[float], "reason": Optional[str]})
+
+WasObserved = TypedDict("WasObserved", {"was_observed": Optional[bool]})
 
 Watch = TypedDict("Watch", {"is_worklist": Optional[bool], "first_at": Optional[Instant], "last_at": Optional[Instant], "until": Optional[Instant], "is_told": Optional[bool]})
 
@@ -670,7 +674,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[TerritoryStorage]:
-        """What a territory stored and produced at every step of [from_time, to_time), by the latest response before it; NULL, with the reason not observed, where none came for long, and no row after now. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step."""
+        """What a territory stored and produced at every step of [from_time, to_time), by the latest response before it; NULL, with the reason not observed, where none came for long, or of an hour of which retention has left the end alone, and no row after now. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step."""
         given = {"territory": territory, "step": step, "from_time": from_time, "to_time": to_time, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("territory_storage", given, ["at", "resource", "stored", "storage_limit", "generation", "reason"], {"at"})
 
@@ -837,9 +841,9 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[PlayerBiography]:
-        """The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so. From the player's profile, or from guilds for players without a synced profile. A guild that only one response lacks, and a name that is not sent, count as unchanged; a rank that is not sent now is NULL."""
+        """The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so; confirmed_until: the last response that showed it, after which it is not known until valid_until. From the player's profile, or from guilds for players without a synced profile. A guild that only one response lacks, and a name that is not sent, count as unchanged; a rank that is not sent now is NULL."""
         given = {"player": player, "limit": limit, "order": order, "select": select, **filters}
-        return self._ask("player_biography", given, ["valid_from", "valid_until", "username", "guild_uuid", "guild_name", "guild_rank"], {"valid_from", "valid_until"})
+        return self._ask("player_biography", given, ["valid_from", "valid_until", "username", "guild_uuid", "guild_name", "guild_rank", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def member_counter(
         self,
@@ -891,7 +895,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[ItemAt]:
-        """The whole item as it was at an instant, in the API's own shape without the volatile model numbers. NULL when it was not known then; null within it: the API did not send it. Arguments: internal_name, the item; at, the instant (now when left out)."""
+        """The whole item as it was at an instant, in the API's own shape without the volatile model numbers. NULL when it was not known then, also where no response came for long and the next one showed something else, or none has come; null within it: the API did not send it. Arguments: internal_name, the item; at, the instant (now when left out)."""
         given = {"internal_name": internal_name, "at": at, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("item_at", given, ["item_at"], {*()})
 
@@ -905,7 +909,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[RecipeAt]:
-        """The whole recipe as it was at an instant, in the API's own shape without the volatile model numbers. NULL when it was not known then; null within it: the API did not send it. Arguments: internal_name, the recipe; at, the instant (now when left out)."""
+        """The whole recipe as it was at an instant, in the API's own shape without the volatile model numbers. NULL when it was not known then, also where no response came for long and the next one showed something else, or none has come; null within it: the API did not send it. Arguments: internal_name, the recipe; at, the instant (now when left out)."""
         given = {"internal_name": internal_name, "at": at, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("recipe_at", given, ["recipe_at"], {*()})
 
@@ -970,9 +974,9 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[LootPoolAt]:
-        """What was in the loot pools of camps and raids at an instant (now when left out), at the own level of each; since: from when on the pool had the reward. A pool whose rewards the API did not send has one row with NULL."""
+        """What was in the loot pools of camps and raids at an instant (now when left out), at the own level of each; since: from when on the pool had the reward. A pool whose rewards are not known has one row with NULL and a reason: not sent (the API did not send them), not observed (no response came for long, and the next one showed something else, or none has come)."""
         given = {"at": at, "limit": limit, "order": order, "select": select, **filters}
-        return self._ask("loot_pool_at", given, ["pool", "kind", "reward_type", "reward", "tier", "amount", "shiny", "always", "since"], {"since"})
+        return self._ask("loot_pool_at", given, ["pool", "kind", "reward_type", "reward", "tier", "amount", "shiny", "always", "since", "reason"], {"since"})
 
     def reward_appearance(
         self,
@@ -1046,7 +1050,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[LeaderboardAt]:
-        """Who was on which place of a leaderboard at an instant (now when left out). entity: uuid of the guild or player, NULL where the place has no name; reason says why: redacted (the player hides), unreadable (see sync.quarantine), removed for privacy. observed_at: of the first response that had the place so. Of a board that ranks characters, a player can have several places; character_uuid tells them apart. Arguments: type, such as guildLevel; at."""
+        """Who was on which place of a leaderboard at an instant (now when left out). entity: uuid of the guild or player, NULL where the place has no name; reason says why: redacted (the player hides), unreadable (see sync.quarantine), removed for privacy, not observed (no response came for long, and the next one showed another, or none has come), only the end of the day is kept (by the retention). observed_at: of the first response that had the place so. Of a board that ranks characters, a player can have several places; character_uuid tells them apart. Arguments: type, such as guildLevel; at."""
         given = {"type": type, "at": at, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("leaderboard_at", given, ["place", "entity", "name", "score", "observed_at", "character_uuid", "reason", "kind"], {"observed_at"})
 
@@ -1250,7 +1254,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[ClassAt]:
-        """The whole class as it was at an instant, in the API's own shape. NULL when it was not known then; null within it: the API did not send it. Arguments: name, its id such as archer, or its name; at, the instant (now when left out)."""
+        """The whole class as it was at an instant, in the API's own shape. NULL when it was not known then, also where no response came for long and the next one showed something else, or none has come; null within it: the API did not send it. Arguments: name, its id such as archer, or its name; at, the instant (now when left out)."""
         given = {"name": name, "at": at, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("class_at", given, ["class_at"], {*()})
 
@@ -1264,7 +1268,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[AbilityAt]:
-        """The whole ability, archetype or connector as it was at an instant, in the API's own shape. NULL when it was not known then; null within it: the API did not send it. Arguments: name, its name, its id, or class/kind/id where several have that; at, the instant (now when left out)."""
+        """The whole ability, archetype or connector as it was at an instant, in the API's own shape. NULL when it was not known then, also where no response came for long and the next one showed something else, or none has come; null within it: the API did not send it. Arguments: name, its name, its id, or class/kind/id where several have that; at, the instant (now when left out)."""
         given = {"name": name, "at": at, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("ability_at", given, ["ability_at"], {*()})
 
@@ -1278,7 +1282,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[RaidAt]:
-        """The whole raid as it was at an instant, with rewards for its own level, in the API's own shape. NULL when it was not known then; null within it: the API did not send it. Arguments: name, as players see it or as the game names it; at, the instant (now when left out)."""
+        """The whole raid as it was at an instant, with rewards for its own level, in the API's own shape. NULL when it was not known then, also where no response came for long and the next one showed something else, or none has come; null within it: the API did not send it. Arguments: name, as players see it or as the game names it; at, the instant (now when left out)."""
         given = {"name": name, "at": at, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("raid_at", given, ["raid_at"], {*()})
 
@@ -1292,7 +1296,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[CampAt]:
-        """The whole camp as it was at an instant, with rewards for its own level, in the API's own shape. NULL when it was not known then; null within it: the API did not send it. Arguments: name, as players see it or as the game names it; at, the instant (now when left out)."""
+        """The whole camp as it was at an instant, with rewards for its own level, in the API's own shape. NULL when it was not known then, also where no response came for long and the next one showed something else, or none has come; null within it: the API did not send it. Arguments: name, as players see it or as the game names it; at, the instant (now when left out)."""
         given = {"name": name, "at": at, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("camp_at", given, ["camp_at"], {*()})
 
@@ -3469,6 +3473,20 @@ class Questions:
         given = {"limit": limit, "order": order, "select": select, **filters}
         return self._ask("format_change", given, ["resource", "changed_at", "path", "form", "records", "living"], {"changed_at"})
 
+    def gap_at(
+        self,
+        *,
+        resource: str,
+        at: When,
+        limit: Optional[int] = None,
+        order: Optional[str] = None,
+        select: Optional[str] = None,
+        **filters: Filter,
+    ) -> Rows[GapAt]:
+        """The gap in which an instant lies, where three or more observations of a resource are missing or none were expected; no row: it was observed then. ends: the first observation after it; infinity: there is none. What ended until then is unknown at the instant. Arguments: resource; at, the instant."""
+        given = {"resource": resource, "at": at, "limit": limit, "order": order, "select": select, **filters}
+        return self._ask("gap_at", given, ["ends"], {"ends"})
+
     def is_level_only(
         self,
         *,
@@ -3935,6 +3953,21 @@ class Questions:
         """The times in [from_time, to_time) in which a resource was not observed as often as expected: from the last observation before to the first after, how many were missed, and why. missed 0: none were expected. The running gap ends where the next observation would be on time."""
         given = {"resource": resource, "from_time": from_time, "to_time": to_time, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("unobserved", given, ["began_at", "ended_at", "missed", "reason"], {"began_at", "ended_at"})
+
+    def was_observed(
+        self,
+        *,
+        resource: str,
+        at: When,
+        valid_until: When,
+        limit: Optional[int] = None,
+        order: Optional[str] = None,
+        select: Optional[str] = None,
+        **filters: Filter,
+    ) -> Rows[WasObserved]:
+        """Whether it is known that a version of something was so at an instant: false in a gap after which responses showed something else, or none came. Arguments: resource; at, the instant; valid_until of the version."""
+        given = {"resource": resource, "at": at, "valid_until": valid_until, "limit": limit, "order": order, "select": select, **filters}
+        return self._ask("was_observed", given, ["was_observed"], {*()})
 
     def watch(
         self,

@@ -296,7 +296,7 @@ interface TerritoryStorageColumns {
   readonly storage_limit: number
   /** What is produced in an hour; emeralds or pieces. */
   readonly generation: number
-  /** not observed: no response is of that time; NULL: it is known. */
+  /** not observed: no response is of that time; only the end of the hour is kept: retention has removed the others; NULL: it is known. */
   readonly reason: string
 }
 export type TerritoryStorageArguments = Given<
@@ -536,6 +536,8 @@ interface PlayerBiographyColumns {
   readonly guild_name: string
   /** The rank in that guild. */
   readonly guild_rank: string
+  /** The last response that showed it so, UTC. */
+  readonly confirmed_until: Instant
 }
 export type PlayerBiographyArguments = Given<Arguments, 'player', never, PlayerBiographyColumns>
 export type PlayerBiographyRow = Row<PlayerBiographyColumns>
@@ -735,6 +737,8 @@ interface LootPoolAtColumns {
   readonly always: boolean
   /** From when on the pool had it, UTC. */
   readonly since: Instant
+  /** Why it is not known what the pool had: not sent (the API did not send it) or not observed (no response is of that time); NULL: it is known. */
+  readonly reason: string
 }
 export type LootPoolAtArguments = Given<Arguments, never, 'at', LootPoolAtColumns>
 export type LootPoolAtRow = Row<LootPoolAtColumns>
@@ -748,7 +752,7 @@ interface RewardAppearanceColumns {
   readonly reward: string
   /** observed_at of the first response with it. */
   readonly first_seen: Instant
-  /** When it was last in the pool: observed_at of the last response while it is there, else of the first one without it. */
+  /** When it was last in the pool: observed_at of the last response that showed it. */
   readonly last_seen: Instant
   /** How often it came into the pool. */
   readonly times: number
@@ -871,7 +875,7 @@ interface LeaderboardAtColumns {
   readonly observed_at: Instant
   /** The character, of a board that ranks characters. */
   readonly character_uuid: string
-  /** Why the place has no name: redacted, unreadable or removed for privacy. */
+  /** Why the place has no name: redacted, unreadable, removed for privacy, not observed, or only the end of the day is kept. */
   readonly reason: string
   /** guild or player: what the board ranks. */
   readonly kind: 'guild' | 'player'
@@ -1441,7 +1445,7 @@ export interface Questions {
   readonly seasonRating: Ask<SeasonRatingArguments, SeasonRatingRow>
   /** What was stored and produced in the territories of a guild while it held them in [from_time, to_time), a row whenever a value changed. Per hour; emeralds or pieces. */
   readonly territoryEconomy: Ask<TerritoryEconomyArguments, TerritoryEconomyRow>
-  /** What a territory stored and produced at every step of [from_time, to_time), by the latest response before it; NULL, with the reason not observed, where none came for long, and no row after now. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step. */
+  /** What a territory stored and produced at every step of [from_time, to_time), by the latest response before it; NULL, with the reason not observed, where none came for long, or of an hour of which retention has left the end alone, and no row after now. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step. */
   readonly territoryStorage: Ask<TerritoryStorageArguments, TerritoryStorageRow>
   /** Treasury, defences and headquarters of a territory at some instant of [from_time, to_time), a row whenever one changed. confirmed_until: the last response that showed it; it is not known of the time after that. Arguments: territory, its exact name; from_time; to_time. */
   readonly territoryStanding: Ask<TerritoryStandingArguments, TerritoryStandingRow>
@@ -1465,7 +1469,7 @@ export interface Questions {
   readonly playerSession: AskAny<PlayerSessionArguments, PlayerSessionRow>
   /** How long a player was online on each day (UTC) of [from_time, to_time), in seconds: at least what the responses show, at most what the bounds of the sessions allow; seconds_estimate is one likely number between the two, from login_estimate to logout_estimate of each session, and NULL on days of which the player hides a part. A player who may have been hidden may have been online for all of the watched time; time without observations shows in coverage alone. All NULL on days without observations, on days that the retention of game.player_listing has removed, and on those observed by another database whose sessions were not imported. */
   readonly playerPlaytime: Ask<PlayerPlaytimeArguments, PlayerPlaytimeRow>
-  /** The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so. From the player's profile, or from guilds for players without a synced profile. A guild that only one response lacks, and a name that is not sent, count as unchanged; a rank that is not sent now is NULL. */
+  /** The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so; confirmed_until: the last response that showed it, after which it is not known until valid_until. From the player's profile, or from guilds for players without a synced profile. A guild that only one response lacks, and a name that is not sent, count as unchanged; a rank that is not sent now is NULL. */
   readonly playerBiography: Ask<PlayerBiographyArguments, PlayerBiographyRow>
   /** By how much a counter of each member of a guild rose in [from_time, to_time), while a member. quality: exact (responses as close as usual lie around both borders; a rise is dated by the response that shows it); at_least (they do not, or what came before the first response with the member is not known: only what is certainly within counts, and at_most is the most it can be, where that can be known); clamped (the counter dipped or jumped and came back: not counted twice); reset (it fell for good: counted anew from there); unknown (no response in that time shows it, or the member hides the counter, or the API did not send it; delta is NULL). Arguments: guild, its uuid; counter, such as wars, guildRaids.total, raids.total or contributed; from_time; to_time. */
   readonly memberCounter: Ask<MemberCounterArguments, MemberCounterRow>
@@ -1473,9 +1477,9 @@ export interface Questions {
   readonly itemChange: AskAny<ItemChangeArguments, ItemChangeRow>
   /** What changed in recipes, one row per changed path. The first response is where history begins, not a change. */
   readonly recipeChange: AskAny<RecipeChangeArguments, RecipeChangeRow>
-  /** The whole item as it was at an instant, in the API's own shape without the volatile model numbers. NULL when it was not known then; null within it: the API did not send it. Arguments: internal_name, the item; at, the instant (now when left out). */
+  /** The whole item as it was at an instant, in the API's own shape without the volatile model numbers. NULL when it was not known then, also where no response came for long and the next one showed something else, or none has come; null within it: the API did not send it. Arguments: internal_name, the item; at, the instant (now when left out). */
   readonly itemAt: Ask<ItemAtArguments, ItemAtRow>
-  /** The whole recipe as it was at an instant, in the API's own shape without the volatile model numbers. NULL when it was not known then; null within it: the API did not send it. Arguments: internal_name, the recipe; at, the instant (now when left out). */
+  /** The whole recipe as it was at an instant, in the API's own shape without the volatile model numbers. NULL when it was not known then, also where no response came for long and the next one showed something else, or none has come; null within it: the API did not send it. Arguments: internal_name, the recipe; at, the instant (now when left out). */
   readonly recipeAt: Ask<RecipeAtArguments, RecipeAtRow>
   /** Updates of the game, as far as they show in items, recipes, abilities, aspects and quests: changes first seen less than six hours apart. */
   readonly patch: AskAny<PatchArguments, PatchRow>
@@ -1485,7 +1489,7 @@ export interface Questions {
   readonly coverage: Ask<CoverageArguments, CoverageRow>
   /** How fresh each resource is, and whether it should be fresher. */
   readonly freshness: AskAny<FreshnessArguments, FreshnessRow>
-  /** What was in the loot pools of camps and raids at an instant (now when left out), at the own level of each; since: from when on the pool had the reward. A pool whose rewards the API did not send has one row with NULL. */
+  /** What was in the loot pools of camps and raids at an instant (now when left out), at the own level of each; since: from when on the pool had the reward. A pool whose rewards are not known has one row with NULL and a reason: not sent (the API did not send them), not observed (no response came for long, and the next one showed something else, or none has come). */
   readonly lootPoolAt: AskAny<LootPoolAtArguments, LootPoolAtRow>
   /** Which rewards were in which loot pool, how often and how regularly. Only what responses showed: history begins with the first one. */
   readonly rewardAppearance: AskAny<RewardAppearanceArguments, RewardAppearanceRow>
@@ -1497,7 +1501,7 @@ export interface Questions {
   readonly aspectChange: AskAny<AspectChangeArguments, AspectChangeRow>
   /** How the number of quests changed: the API says no more of them. The first response is where history begins, not a change. */
   readonly questChange: AskAny<QuestChangeArguments, QuestChangeRow>
-  /** Who was on which place of a leaderboard at an instant (now when left out). entity: uuid of the guild or player, NULL where the place has no name; reason says why: redacted (the player hides), unreadable (see sync.quarantine), removed for privacy. observed_at: of the first response that had the place so. Of a board that ranks characters, a player can have several places; character_uuid tells them apart. Arguments: type, such as guildLevel; at. */
+  /** Who was on which place of a leaderboard at an instant (now when left out). entity: uuid of the guild or player, NULL where the place has no name; reason says why: redacted (the player hides), unreadable (see sync.quarantine), removed for privacy, not observed (no response came for long, and the next one showed another, or none has come), only the end of the day is kept (by the retention). observed_at: of the first response that had the place so. Of a board that ranks characters, a player can have several places; character_uuid tells them apart. Arguments: type, such as guildLevel; at. */
   readonly leaderboardAt: Ask<LeaderboardAtArguments, LeaderboardAtRow>
   /** How the place and the score of a guild or player on a leaderboard changed in [from_time, to_time), a row per change; of a board that ranks characters, for each of them. place NULL: not on the board from then on, or there without a name (the player hides). delta: by how much the score differs from the one before, also from one before from_time; NULL for the first. coverage: the share (0..1) of the expected responses about leaderboards since the row before, or since from_time; NULL where none were expected. Arguments: type, such as guildLevel; entity, a uuid or an exact name; from_time; to_time. */
   readonly leaderboardHistory: Ask<LeaderboardHistoryArguments, LeaderboardHistoryRow>
@@ -1525,13 +1529,13 @@ export interface Questions {
   readonly gatheringNear: Ask<GatheringNearArguments, GatheringNearRow>
   /** A shortest way between two territories along the trading routes of an instant, from the first to the last, with who held each; no row: there was none. Arguments: from_territory and to_territory, exact names; at, the instant (now when left out). */
   readonly routeBetween: Ask<RouteBetweenArguments, RouteBetweenRow>
-  /** The whole class as it was at an instant, in the API's own shape. NULL when it was not known then; null within it: the API did not send it. Arguments: name, its id such as archer, or its name; at, the instant (now when left out). */
+  /** The whole class as it was at an instant, in the API's own shape. NULL when it was not known then, also where no response came for long and the next one showed something else, or none has come; null within it: the API did not send it. Arguments: name, its id such as archer, or its name; at, the instant (now when left out). */
   readonly classAt: Ask<ClassAtArguments, ClassAtRow>
-  /** The whole ability, archetype or connector as it was at an instant, in the API's own shape. NULL when it was not known then; null within it: the API did not send it. Arguments: name, its name, its id, or class/kind/id where several have that; at, the instant (now when left out). */
+  /** The whole ability, archetype or connector as it was at an instant, in the API's own shape. NULL when it was not known then, also where no response came for long and the next one showed something else, or none has come; null within it: the API did not send it. Arguments: name, its name, its id, or class/kind/id where several have that; at, the instant (now when left out). */
   readonly abilityAt: Ask<AbilityAtArguments, AbilityAtRow>
-  /** The whole raid as it was at an instant, with rewards for its own level, in the API's own shape. NULL when it was not known then; null within it: the API did not send it. Arguments: name, as players see it or as the game names it; at, the instant (now when left out). */
+  /** The whole raid as it was at an instant, with rewards for its own level, in the API's own shape. NULL when it was not known then, also where no response came for long and the next one showed something else, or none has come; null within it: the API did not send it. Arguments: name, as players see it or as the game names it; at, the instant (now when left out). */
   readonly raidAt: Ask<RaidAtArguments, RaidAtRow>
-  /** The whole camp as it was at an instant, with rewards for its own level, in the API's own shape. NULL when it was not known then; null within it: the API did not send it. Arguments: name, as players see it or as the game names it; at, the instant (now when left out). */
+  /** The whole camp as it was at an instant, with rewards for its own level, in the API's own shape. NULL when it was not known then, also where no response came for long and the next one showed something else, or none has come; null within it: the API did not send it. Arguments: name, as players see it or as the game names it; at, the instant (now when left out). */
   readonly campAt: Ask<CampAtArguments, CampAtRow>
   /** Every item of the game as of the latest response, one row each. */
   readonly item: AskAny<ItemArguments, ItemRow>

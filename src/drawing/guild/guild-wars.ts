@@ -31,6 +31,11 @@ export async function memberGains(
   return (counter) => rows.filter((row) => row.counter === counter)
 }
 
+/** Where only so much is certain of some. */
+function atLeast(some: readonly { readonly quality: string }[]): string {
+  return some.some(({ quality }) => quality === 'at_least') ? 'at least ' : ''
+}
+
 /** d. How many wars each member fought in the period. */
 export function warsFigure(rows: readonly MemberGain[], guild: string, frame: Frame): Figure {
   const id = 'wars'
@@ -44,7 +49,7 @@ export function warsFigure(rows: readonly MemberGain[], guild: string, frame: Fr
   return {
     id,
     title: first
-      ? `${first.username} fought most: ${count(first.amount, 'war')} of ${number(fought.reduce((sum, { amount }) => sum + amount, 0))}`
+      ? `${first.username} fought most: ${atLeast([first])}${count(first.amount, 'war')} of ${atLeast(fought)}${number(fought.reduce((sum, { amount }) => sum + amount, 0))}`
       : 'No war of a member was observed in this period',
     lead: `Wars of each member in the period, by the counters that members do not hide: known of ${known.length} of ${count(rows.length, 'member')}. Several members fight one war together.`,
     ...(first && {

@@ -3,36 +3,39 @@ import type { Sql } from '../../db/database.ts'
 import { draw, type Picture } from '../draw.ts'
 import { type Figure, missing } from '../figure.ts'
 import type { Shown } from '../guild/roster.ts'
-import { observedOf } from '../period.ts'
+import { observedOf, type Period } from '../period.ts'
 import { fittingTick, timeAxis } from '../time-axis.ts'
 import { count, number, shortened } from '../words.ts'
-import type { VisitHold } from './holds.ts'
+import { mapGaps, type VisitHold } from './holds.ts'
 import type { MapFrame } from './map-frame.ts'
 
 /** How many territories each guild held at the observed moments, ms since the epoch. */
 interface Empires {
   readonly guilds: readonly Shown[]
   readonly moments: readonly number[]
-  readonly size: (guild: Shown, at: number) => number
+  /** Null in a gap: some places may have had other holders. */
+  readonly size: (guild: Shown, at: number) => number | null
+  /** Those of the moments that lie in no gap. */
+  readonly known: readonly number[]
   readonly largest: number
 }
 
 /** b. Empire sizes over time: a small picture for each of the biggest guilds, all on the same scale. */
 export async function empiresFigure(sql: Sql, frame: MapFrame): Promise<Figure> {
   const empires = await readEmpires(sql, frame)
-  const { guilds, moments, size } = empires
-  const [first, last] = [moments[0], moments.at(-1)]
+  const { guilds, moments, size, known } = empires
+  const [first, last] = [known[0], known.at(-1)]
   if (first === undefined || last === undefined) {
     return missing('empires', 'No observation of the owners in this period', 'wynnsync sync territories')
   }
-  const rise = (guild: Shown) => size(guild, last) - size(guild, first)
+  const rise = (guild: Shown) => (size(guild, last) ?? 0) - (size(guild, first) ?? 0)
   const sorted = [...guilds].sort((a, b) => rise(b) - rise(a))
   const [winner, loser] = [sorted[0], sorted.at(-1)]
   const listed = guilds.slice(0, 20)
   return {
     id: 'empires',
     title: `${changeText(winner, winner && rise(winner))}; ${changeText(loser, loser && rise(loser))}`,
-    lead: 'Territories held by the guilds that held most in the period, all on the same scale. The number is the latest one, and they are in its order.',
+    lead: `Territories held by the guilds that held most in the period, all on the same scale. The number is the latest one, and they are in its order.${known.length < moments.length ? ' Where nothing is drawn, the map was not observed.' : ''}`,
     picture: picture(empires, last, frame),
     table: {
       columns: ['At (UTC)', ...listed.map(({ prefix }) => prefix)],
@@ -45,7 +48,7 @@ export async function empiresFigure(sql: Sql, frame: MapFrame): Promise<Figure> 
   }
 }
 
-async function readEmpires(sql: Sql, { holds, roster }: MapFrame): Promise<Empires> {
+async function readEmpires(sql: Sql, { from, to, holds, roster }: MapFrame): Promise<Empires> {
   const { moments, between } = holds
   // At each moment how many more than at the one before; then the sums of it.
   const sizes = new Map(roster.shown.map(({ uuid }) => [uuid, new Int32Array(moments.length + 1)]))
@@ -65,12 +68,19 @@ async function readEmpires(sql: Sql, { holds, roster }: MapFrame): Promise<Empir
   const seen = await observedOf(sql, 'territories')
   const isSeen = (at: number) =>
     seen !== null && at + between > seen.first.getTime() && at - between < seen.last.getTime()
+  const gaps = await sql.query<Period>(
+    `select begins as "from", least(ends, $2) as "to" from ${mapGaps('$1', '$2')} each`,
+    [from, to],
+  )
+  const isUnknown = (at: number) => gaps.some((gap) => gap.from.getTime() <= at && at < gap.to.getTime())
   const isHeld = (place: number) => [...sizes.values()].some((own) => (own[place] ?? 0) > 0)
   const placeOf = new Map(moments.map((at, place) => [at.getTime(), place]))
+  const shown = [...placeOf].flatMap(([at, place]) => (isSeen(at) && (isUnknown(at) || isHeld(place)) ? [at] : []))
   return {
     guilds: roster.shown.filter(({ uuid }) => sizes.get(uuid)?.some((size) => size > 0)),
-    moments: [...placeOf].flatMap(([at, place]) => (isSeen(at) && isHeld(place) ? [at] : [])),
-    size: ({ uuid }, at) => sizes.get(uuid)?.[placeOf.get(at) ?? -1] ?? 0,
+    moments: shown,
+    known: shown.filter((at) => !isUnknown(at)),
+    size: ({ uuid }, at) => (isUnknown(at) ? null : (sizes.get(uuid)?.[placeOf.get(at) ?? -1] ?? 0)),
     largest: Math.max(...[...sizes.values()].flatMap((own) => [...own])),
   }
 }
@@ -86,7 +96,7 @@ function picture({ guilds, moments, size, largest }: Empires, last: number, fram
     const each = ((width - 2 * MARGIN) / (columns + padding)) * (1 - padding)
     const shown = guilds
       .slice(0, isNarrow ? 12 : 16)
-      .sort((a, b) => size(b, last) - size(a, last))
+      .sort((a, b) => (size(b, last) ?? 0) - (size(a, last) ?? 0))
       .map((guild, index) => ({ ...guild, fx: index % columns, fy: Math.floor(index / columns) }))
     const points = shown.flatMap((guild) =>
       moments.map((at) => ({ ...guild, at: new Date(at), size: size(guild, at) })),

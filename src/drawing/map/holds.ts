@@ -61,8 +61,8 @@ export async function readHolds(sql: Sql, period: Period): Promise<Holds> {
   // Two sessions share the work where there are two.
   const rows = (
     await Promise.all([
-      sql.query<Row>(laidStatement, [period.from, middle, ...given, null]),
-      sql.query<Row>(laidStatement, [middle, period.to, ...given, middle]),
+      sql.query<Row>(laidStatement, [period.from, middle, ...given, null, period.from, period.to]),
+      sql.query<Row>(laidStatement, [middle, period.to, ...given, middle, period.from, period.to]),
     ])
   ).flat()
   const laid = new Map<string, Float64Array[]>()
@@ -127,16 +127,28 @@ const [INSTANTS, GUILDS] = [1_000, 1_000_000]
 const [COMMA, ZERO] = [44, 48]
 
 /**
+ * SQL: the times between two instants in which it was not observed who held territories. What was last seen is shown to the end of its
+ * minute, which is where periods end.
+ */
+export const mapGaps = (from: string, to: string): string => `(
+      select case when part.ends = 'infinity' then date_trunc('minute', part.begins, 'UTC') + interval '1 minute' else part.begins end as begins, part.ends
+        from analytics.territory_gaps(${from}, ${to}) gap cross join lateral unnest(gap.begins, gap.ends) as part(begins, ends))`
+
+/**
  * What an instant shows of each territory: began, ended and the place of the guild in $4, as the digits of one number. A guild is
  * found by halves in $4, which is in order: a join would compare each hold with each guild. Three texts would take twice the time,
- * and so would rows in the order of their names. Holds that began before $5 are left out.
+ * and so would rows in the order of their names. Holds that began before $5 are left out. Of what ended in a gap is known that it lasted until
+ * that began, as `map_at` says it.
  */
 const laidStatement = `
+  with gap as materialized (
+    select array_agg(begins order by begins) as begins, array_agg(ends order by begins) as ends from ${mapGaps('$6', '$7')} each)
   select territory, count(*)::int as holds,
          array_to_string(array_agg((began::bigint * ${INSTANTS} + ended) * ${GUILDS} + width_bucket(guild_uuid, $4::uuid[]))
                            filter (where began < ended), ',') as shown
-    from (select territory, guild_uuid, width_bucket(held_from, $3::timestamptz[]) as began, width_bucket(held_until, $3::timestamptz[]) as ended
-            from analytics.territory_held_between($1, $2) where held_from >= coalesce($5::timestamptz, '-infinity')) hold
+    from (select territory, guild_uuid, width_bucket(held_from, $3::timestamptz[]) as began,
+                 width_bucket(least(held_until, analytics.territory_unknown_from(held_until, gap.begins, gap.ends)), $3::timestamptz[]) as ended
+            from analytics.territory_held_between($1, $2) cross join gap where held_from >= coalesce($5::timestamptz, '-infinity')) hold
    group by territory`
 
 /** In the order of time; sorted here, since Postgres would sort on disk: it expects few. `split` would make a text of each. */

@@ -30,7 +30,7 @@ export async function mapFigure(sql: Sql, frame: MapFrame): Promise<Figure> {
   const title = mapTitle(held, history.places.length, (uuid) => roster.of(uuid)?.name)
   return {
     id: 'map',
-    title: isOld ? `As last seen ${instant(seen.last)}, before this period: ${title}` : title,
+    title: isOld ? oldTitle(seen.last, [...held.keys()].some((uuid) => uuid !== undefined) ? title : undefined) : title,
     lead: html`Each rectangle is a territory in the colour of the guild that held it; hatched: no holder known. The table
 has the last moment, ${instant(last)} UTC; no observation after ${instant(seen?.last ?? null)}.${history.elsewhere > 0 ? ` ${count(history.elsewhere, 'hold')} of territories that are not on the map any more are left out.` : ''}`,
     picture: html`${slider(history)}<div class="map-body">${tools ?? ''}<div class="map-port">${mapPicture(history, frame)}${overlay ?? ''}</div><div class="map-side">${legendOf(roster, held, guildPageOf)}${aside ?? ''}</div></div>
@@ -42,6 +42,13 @@ has the last moment, ${instant(last)} UTC; no observation after ${instant(seen?.
         .sort(([a], [b]) => String(a).localeCompare(String(b), 'en')),
     },
   }
+}
+
+/** The title of a map that was last seen before the period. @param title what is known of it; undefined: nothing */
+function oldTitle(seen: Date, title: string | undefined): string {
+  return title === undefined
+    ? `Not observed since ${instant(seen)} UTC`
+    : `As last seen ${instant(seen)}, before this period: ${title}`
 }
 
 /** Who holds the most. @param held places by the uuid of their holder, undefined without a known one @param places how many there are */

@@ -1,5 +1,5 @@
 import { type Changed, patchText } from '../../drawing/patch/patch-changes.ts'
-import { clockTime, sometimeAfter } from '../../drawing/words.ts'
+import { asSeen, clockTime, sometimeAfter } from '../../drawing/words.ts'
 import type { Pending } from './due.ts'
 import type { WatchEvent } from './watch.ts'
 
@@ -228,7 +228,9 @@ const gaps = `${changed}, rated as (
                           and sample.rating is not null order by sample.observed_at desc limit 1) latest
 )
 select rival.number, rival."writtenAt", rival.observed as at, rival.guild_uuid::text as guild, own.name as "ofName", rival.name,
-       rival.other_rating - rival.rating as ahead
+       rival.other_rating - rival.rating as ahead,
+       (select max(one.observed_at) from sync.observation one where one.resource = 'guilds' and one.key = rival.other::text
+           and one.status in ('ok', 'unchanged', 'partial') and one.observed_at <= rival.observed) as seen
   from rival
   left join game.guild own on own.guild_uuid = rival.guild_uuid and own.valid_until = 'infinity'
  where rival.nth = 1 and abs(rival.other_rating - rival.rating) <= $3::bigint
@@ -352,10 +354,10 @@ select number, "writtenAt", "writtenAt" as at, change->>'resource' as resource f
     sources: ['numbers'],
     sql: gaps,
     takes: ['guilds', 'gap'],
-    occurrence: ({ guild, ofName, name, ahead }) => {
+    occurrence: ({ at, guild, ofName, name, ahead, seen }) => {
       const isAhead = Number(ahead) >= 0
       return {
-        text: `${name} is ${Math.abs(Number(ahead))} rating ${isAhead ? 'ahead of' : 'behind'} ${ofName ?? guild}`,
+        text: `${name} is ${Math.abs(Number(ahead))} rating ${isAhead ? 'ahead of' : 'behind'} ${ofName ?? guild}${asSeen(seen as Date | null, at)}`,
         path: page('guilds', guild),
         guild: String(guild),
       }

@@ -66,19 +66,42 @@ begin atomic
            order by gap.ended_at limit 1) next
    where next.began_at < to_time
    union all
-  -- The running one: the next observation is late when half its time has passed again.
+  -- The running one: the next observation is late when half its time has passed again. It has no end: of now and after nothing is known.
   select part.begins,
          case when part.every_seconds is null then part.ends
               else part.begins + make_interval(secs => (part.missed + 1) * part.every_seconds) end,
          coalesce(part.missed, 0), case when part.every_seconds is null then 'switched off' else 'not observed since' end
     from (select greatest(schedule.begins, watch.last_at) as begins, least(schedule.ends, watch.until) as ends, schedule.every_seconds,
+                 schedule.ends > watch.until as is_last,
                  (ceil(extract(epoch from least(schedule.ends, watch.until) - greatest(schedule.begins, watch.last_at))
                        / schedule.every_seconds - 0.5) - 1)::int as missed
             from analytics.watch(unobserved.resource) watch
            cross join lateral analytics.expected_every(unobserved.resource) schedule
            where schedule.ends > watch.last_at and schedule.begins < watch.until) part
    where (part.missed > 0 or part.every_seconds is null and part.ends > part.begins)
-     and part.begins < to_time and part.ends > from_time;
+     and part.begins < to_time and (part.ends > from_time or part.is_last);
 end;
 comment on function analytics.unobserved(text, timestamptz, timestamptz) is
 'The times in [from_time, to_time) in which a resource was not observed as often as expected: from the last observation before to the first after, how many were missed, and why. missed 0: none were expected. The running gap ends where the next observation would be on time.';
+
+-- A state that a response after a gap still shows was so throughout. One that ended meanwhile, or has not been looked at since, is known
+-- until the next observation was due.
+create or replace function analytics.gap_at(resource text, at timestamptz)
+returns table (ends timestamptz)
+language sql stable parallel safe
+begin atomic
+  select case when gap.began_at >= watch.last_at then 'infinity' else gap.ended_at end
+    from analytics.unobserved(gap_at.resource, gap_at.at, gap_at.at + interval '1 microsecond') gap
+   cross join analytics.watch(gap_at.resource) watch
+   where (gap.missed >= 3 or gap.missed = 0)
+     and gap_at.at >= gap.began_at + case when gap.missed = 0 then interval '1 microsecond'
+                                          else (gap.ended_at - gap.began_at) / (gap.missed + 1) end;
+end;
+comment on function analytics.gap_at(text, timestamptz) is
+'The gap in which an instant lies, where three or more observations of a resource are missing or none were expected; no row: it was observed then. ends: the first observation after it; infinity: there is none. What ended until then is unknown at the instant. Arguments: resource; at, the instant.';
+
+create or replace function analytics.was_observed(resource text, at timestamptz, valid_until timestamptz) returns boolean
+language sql stable parallel safe
+return not exists (select from analytics.gap_at(was_observed.resource, was_observed.at) gap where was_observed.valid_until <= gap.ends);
+comment on function analytics.was_observed(text, timestamptz, timestamptz) is
+'Whether it is known that a version of something was so at an instant: false in a gap after which responses showed something else, or none came. Arguments: resource; at, the instant; valid_until of the version.';

@@ -58,13 +58,14 @@ begin atomic
       from (select distinct rated.as_of from rated) instant cross join definition
   )
   select rated.guild_uuid, coalesce(named.name, last_hold.guild_name) collate "C", rated.rating,
-         case when definition.per_hour is not null and share.coverage > 0 then floor(coalesce(holding.seconds, 0) * definition.per_hour / 3600)::bigint end,
-         (wars.fought * definition.per_war)::bigint, rated.as_of, share.coverage,
+         case when definition.per_hour is not null and share.coverage > 0 and abs(coalesce(holding.seconds, 0) * definition.per_hour / 3600) <= 2 ^ 53
+              then floor(coalesce(holding.seconds, 0) * definition.per_hour / 3600)::bigint end,
+         case when abs(wars.fought::numeric * definition.per_war) <= 2 ^ 53 then (wars.fought * definition.per_war)::bigint end, rated.as_of, share.coverage,
          nullif(concat_ws('; ',
            case when rated.rating is null then 'no response has a rating' end,
            case when definition.started_at is null then 'nothing is known of the season'
                 when definition.per_hour is null or definition.per_war is null then 'the API does not give the rates of the season' end,
-           case when share.coverage < 1 then 'the map was not watched all the time' end,
+           case when definition.started_at is not null and coalesce(share.coverage, 0) < 1 then 'the map was not watched all the time' end,
            case when definition.started_at is not null and wars.fought is null then 'the API gives no wars'
                 when wars.since > definition.started_at then 'wars before the first response about the guild are not known' end,
            case when wars.is_more_later then 'wars after the last response within the season are not known' end), '')
@@ -90,6 +91,10 @@ begin atomic
        cross join lateral (
          (select sample.wars, sample.observed_at, 1 as place from game.guild_sample sample
            where sample.guild_uuid = rated.guild_uuid and sample.wars is not null and sample.observed_at <= definition.started_at
+             -- Of one that is older, more may have been fought before the season.
+             and exists (select from sync.observation one
+                          where one.resource = 'guilds' and one.key = rated.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial')
+                            and one.observed_at <= definition.started_at and one.observed_at > definition.started_at - interval '6 hours')
            order by sample.observed_at desc limit 1)
           union all
          (select sample.wars, sample.observed_at, 2 from game.guild_sample sample

@@ -20,10 +20,10 @@ begin atomic
       from analytics.cells(from_time, to_time, step, null) as cell(at) cross join gap
      where cell.at <= (select seen.last_at from analytics.observed() seen)
   )
-  select moment.at, kept.resource, case when not moment.is_unwatched then latest.stored end,
-         case when not moment.is_unwatched then latest.storage_limit end,
-         case when not moment.is_unwatched then latest.generation end,
-         case when moment.is_unwatched then 'not observed' end
+  select moment.at, kept.resource, case when not moment.is_unwatched and not lost.is_so then latest.stored end,
+         case when not moment.is_unwatched and not lost.is_so then latest.storage_limit end,
+         case when not moment.is_unwatched and not lost.is_so then latest.generation end,
+         case when moment.is_unwatched then 'not observed' when lost.is_so then 'only the end of the hour is kept' end
     from kept
    cross join moment
     -- A sample is a change: the latest one holds until the next.
@@ -31,11 +31,19 @@ begin atomic
                         where one.territory = territory_storage.territory and one.resource = kept.resource
                           and one.observed_at <= moment.at
                         order by one.observed_at desc limit 1) latest
+   -- Of an hour of long ago its last sample is left: what was before that in the hour is not known, but for its beginning.
+   cross join (select coalesce(max(one.fine_since), '-infinity') as until from sync.tier one where one.sample_table = 'game.territory_resource') thinned
+   cross join lateral (select moment.at < thinned.until and moment.at <> date_trunc('hour', moment.at, 'UTC')
+                              and exists (select from game.territory_resource later
+                                           where later.territory = territory_storage.territory and later.resource = kept.resource
+                                             and later.observed_at > moment.at
+                                             and later.observed_at < date_trunc('hour', moment.at, 'UTC') + interval '1 hour') as is_so
+                       offset 0) lost
    where kept.resource is not null and analytics.checked_step(step) is not null
    order by moment.at, kept.resource collate "C";
 end;
 comment on function analytics.territory_storage(text, timestamptz, timestamptz, interval) is
-'What a territory stored and produced at every step of [from_time, to_time), by the latest response before it; NULL, with the reason not observed, where none came for long, and no row after now. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step.';
+'What a territory stored and produced at every step of [from_time, to_time), by the latest response before it; NULL, with the reason not observed, where none came for long, or of an hour of which retention has left the end alone, and no row after now. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step.';
 
 create or replace function analytics.territory_standing(territory text, from_time timestamptz, to_time timestamptz)
 returns table (valid_from timestamptz, valid_until timestamptz, is_hq boolean, treasury text, defences text, confirmed_until timestamptz)

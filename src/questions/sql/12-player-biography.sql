@@ -1,5 +1,14 @@
+-- A column that is new: what returns others cannot be replaced.
+do $$
+begin
+  if exists (select from pg_proc where oid = to_regprocedure('analytics.player_biography(uuid)') and not 'confirmed_until' = any(proargnames)) then
+    drop function analytics.player_biography(uuid);
+  end if;
+end $$;
+
 create or replace function analytics.player_biography(player uuid)
-returns table (valid_from timestamptz, valid_until timestamptz, username text, guild_uuid uuid, guild_name text, guild_rank text)
+returns table (valid_from timestamptz, valid_until timestamptz, username text, guild_uuid uuid, guild_name text, guild_rank text,
+               confirmed_until timestamptz)
 language sql stable parallel safe set jit = off
 begin atomic
   with hidden as materialized (
@@ -63,11 +72,19 @@ begin atomic
   ), numbered as (
     select marked.*, count(*) filter (where marked.is_other) over (order by marked.valid_from) as number from marked
   )
-  select min(numbered.valid_from), nullif(max(numbered.valid_until), 'infinity'), numbered.username, numbered.guild_uuid,
-         numbered.guild_name, case when max(numbered.valid_until) < 'infinity' or not (select lacking.rank from lacking) then numbered.guild_rank end
-    from numbered
-   group by numbered.number, numbered.username, numbered.guild_uuid, numbered.guild_name, numbered.guild_rank
-   order by 1;
+  select stay.begins, nullif(stay.ends, 'infinity'), stay.username, stay.guild_uuid, stay.guild_name,
+         case when stay.ends < 'infinity' or not (select lacking.rank from lacking) then stay.guild_rank end,
+         greatest(stay.shown_at, (select one.observed_at from sync.observation one
+                                   where one.resource = case when source.is_profile then 'players' else 'guilds' end
+                                     and one.key = case when source.is_profile then player else stay.guild_uuid end::text
+                                     and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < stay.ends
+                                   order by one.observed_at desc limit 1))
+    from (select min(numbered.valid_from) as begins, max(numbered.valid_until) as ends, max(numbered.valid_from) as shown_at,
+                 numbered.username, numbered.guild_uuid, numbered.guild_name, numbered.guild_rank
+            from numbered
+           group by numbered.number, numbered.username, numbered.guild_uuid, numbered.guild_name, numbered.guild_rank) stay
+   cross join (select exists (select from game.player profile where profile.player_uuid = player) as is_profile) source
+   order by stay.begins;
 end;
 comment on function analytics.player_biography(uuid) is
-'The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so. From the player''s profile, or from guilds for players without a synced profile. A guild that only one response lacks, and a name that is not sent, count as unchanged; a rank that is not sent now is NULL.';
+'The names, guilds and ranks of a player, from when to when; valid_until is NULL while it is so; confirmed_until: the last response that showed it, after which it is not known until valid_until. From the player''s profile, or from guilds for players without a synced profile. A guild that only one response lacks, and a name that is not sent, count as unchanged; a rank that is not sent now is NULL.';

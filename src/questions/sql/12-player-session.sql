@@ -27,7 +27,7 @@ select named.player_uuid, named.username, session.world,
        nullif(concat_ws('; ',
          case when session.login_earliest is null then 'may have been online before, hidden or unseen' end,
          case when session.logout_latest is null then
-           case when session.is_listed then 'still online' else 'left the list, may be hidden' end end), '') as reason,
+           case when session.is_listed then 'listed by the latest response' else 'left the list, may be hidden' end end), '') as reason,
        session.last_world, session.listed_from, session.listed_until,
        session.login_latest as login_estimate,
        case when session.logout_latest is not null or not session.is_listed then session.logout_earliest end as logout_estimate,

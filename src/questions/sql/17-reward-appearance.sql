@@ -9,7 +9,9 @@ select (array_agg(pool order by since desc))[1] as pool, reward_type, reward,
        case when bool_or(until = 'infinity')
             then (select max(run.observed_at) from sync.run
                    where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial'))
-            else max(until) end as last_seen,
+            else greatest(max(since), (select max(run.observed_at) from sync.run
+                                        where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial')
+                                          and run.observed_at < max(timed.until))) end as last_seen,
        count(*)::int as times,
        bool_or(until = 'infinity') as is_current,
        percentile_disc(0.5) within group (order by after) as usual_interval,
@@ -22,7 +24,7 @@ comment on column analytics.reward_appearance.pool is 'Name of the pool as playe
 comment on column analytics.reward_appearance.reward_type is 'ITEM, ASPECT, TOME, CURRENCY, INGREDIENT or WARD.';
 comment on column analytics.reward_appearance.reward is 'Name of the reward as players see it.';
 comment on column analytics.reward_appearance.first_seen is 'observed_at of the first response with it.';
-comment on column analytics.reward_appearance.last_seen is 'When it was last in the pool: observed_at of the last response while it is there, else of the first one without it.';
+comment on column analytics.reward_appearance.last_seen is 'When it was last in the pool: observed_at of the last response that showed it.';
 comment on column analytics.reward_appearance.times is 'How often it came into the pool.';
 comment on column analytics.reward_appearance.is_current is 'True: it is in the pool now.';
 comment on column analytics.reward_appearance.usual_interval is 'Median time from one coming to the next. NULL: it came once.';

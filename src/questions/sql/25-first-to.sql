@@ -6,7 +6,7 @@ begin atomic
          reached.at, before.at
     from (select one.owner, one.part, one.at, rank() over (order by one.at)::int as place
             from (select analytics.checked_counter(first_to.kind, first_to.counter) as counter) checked
-           cross join lateral analytics.counter_soonest(first_to.kind, checked.counter, first_to.value::double precision,
+           cross join lateral analytics.counter_soonest(first_to.kind, checked.counter, greatest(-1e308, least(1e308, first_to.value))::double precision,
                                                             greatest(0, least(first_to.n, 1000))) one
            order by one.at, one.owner, one.part
            limit greatest(0, least(first_to.n, 1000))) reached

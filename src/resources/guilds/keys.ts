@@ -53,7 +53,12 @@ export async function guildsCalled(sql: Sql, name: string): Promise<NameHolder[]
             case when max(valid_until) < 'infinity' then max(valid_until) end as until
        from (select guild_uuid, name, prefix, valid_from, valid_until, 1 as place from game.guild_listing
              union all
-             select guild_uuid, name, prefix, valid_from, valid_until, 2 from game.guild) known
+             -- A profile that was asked for before the list had another name has that no longer.
+             select profile.guild_uuid, profile.name, profile.prefix, profile.valid_from,
+                    least(profile.valid_until, (select min(later.valid_from) from game.guild_listing later
+                                                 where later.guild_uuid = profile.guild_uuid and later.valid_from > profile.valid_from
+                                                   and (later.name, later.prefix) is distinct from (profile.name, profile.prefix))), 2
+               from game.guild profile) known
       where guild_uuid = $2::uuid or name = $1 or prefix = $1
       group by guild_uuid, name, prefix
       -- What the list of all guilds says is newer than what a guild was asked for.

@@ -4,12 +4,14 @@ import { BrokenRecording, type RecordedResponses } from '../../api/recordings/re
 import { FatalError, messageOf, RecordError, RetryableError } from '../../base/errors.ts'
 import { VersionsAhead } from '../archive/bodies.ts'
 import { type Extraction, type ExtractOptions, isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
+import { expectUntil } from '../ledger/gaps.ts'
 import { PreparedBefore } from '../normalize/prepared-before.ts'
 import type { Engine } from '../run/engine.ts'
 import { ingest } from '../run/ingest.ts'
 import { runResource } from '../run/run-resource.ts'
 import type { RunResult } from '../run/run-result.ts'
 import { WorklistRun } from '../run/worklist-run.ts'
+import { periodSeconds } from '../schedule/ticker.ts'
 import { addKeys } from '../worklist/work-items.ts'
 import { extractWith } from './recorded-requests.ts'
 import { type RecordedResponse, timelineOf, withinTime } from './recorded-timeline.ts'
@@ -64,6 +66,7 @@ export async function loadRecorded(
   const runs = new Map<string, OpenRun>()
   const broken = [...refused]
   for (const message of broken) loading.log.error({}, message)
+  await expectAll(loading, responses)
   await listAll(loading, responses)
   const before = new PreparedBefore()
   const ahead = new VersionsAhead()
@@ -232,6 +235,13 @@ async function check(
     const place = error instanceof BrokenRecording ? '' : ` of ${new Date(clock.now()).toISOString()}`
     throw new UnreadableResponse(`${resource.name}${place}: ${messageOf(error)}`)
   }
+}
+
+/** Of what was recorded, too, is known what is missing: responses that lie further apart than those of a sync leave gaps. */
+async function expectAll({ db, clock }: Loading, responses: readonly RecordedResponse[]): Promise<void> {
+  const now = clock.now()
+  for (const { name, schedule } of new Set(responses.map(({ resource }) => resource)))
+    await expectUntil(db, { resource: name, everySeconds: periodSeconds(schedule, now), at: new Date(now) })
 }
 
 async function listAll({ db }: Loading, responses: readonly RecordedResponse[]): Promise<void> {

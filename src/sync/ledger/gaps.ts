@@ -12,7 +12,7 @@ interface Expectation {
   /** Seconds from one observation to the next; null: none is expected, because the resource is switched off. */
   readonly everySeconds: number | null
   /** The command that set it. */
-  readonly setBy: 'start' | 'sync'
+  readonly setBy: 'start' | 'sync' | 'backfill'
   readonly at: Date
 }
 
@@ -41,12 +41,64 @@ export async function setExpectedInterval(
   await db.transaction(async (sql) => {
     // The first one holds for the time before it, too.
     await invalidateCoverage(sql, resource, inForce ? at : null)
+    if (!inForce && everySeconds !== null) await recordFormerGaps(sql, resource, everySeconds)
     const expected = { everySeconds, toldBy: setBy }
     await typed(sql)
       .insert(expectation)
       .values({ resource, validFrom: at, ...expected })
       .onConflictDoUpdate({ target: [expectation.resource, expectation.validFrom], set: expected })
   })
+}
+
+/**
+ * Records how often a resource of which recordings are loaded should have been observed until an instant, and that it is not from then on.
+ * What `start` or `sync` said of it holds.
+ */
+export async function expectUntil(
+  db: Database,
+  { resource, everySeconds, at }: Omit<Expectation, 'setBy'>,
+): Promise<void> {
+  await db.transaction(async (sql) => {
+    const ofResource = eq(expectation.resource, resource)
+    const former = await typed(sql).select({ setBy: expectation.toldBy }).from(expectation).where(ofResource)
+    if (former.some(({ setBy }) => setBy !== 'backfill')) return
+    await invalidateCoverage(sql, resource, null)
+    if (former.length === 0 && everySeconds !== null) await recordFormerGaps(sql, resource, everySeconds)
+    await typed(sql).delete(expectation).where(ofResource)
+    await typed(sql)
+      .insert(expectation)
+      .values([
+        { resource, validFrom: new Date(0), everySeconds, toldBy: 'backfill' },
+        { resource, validFrom: at, everySeconds: null, toldBy: 'backfill' },
+      ])
+  })
+}
+
+/** Records what was missed between the responses that came before anything was expected of a resource. */
+async function recordFormerGaps(sql: Sql, resource: string, everySeconds: number): Promise<void> {
+  await sql.query(
+    `insert into sync.gap (resource, began_at, ended_at, missed, reason)
+     with seen as (
+       select run.observed_at as at, run.observed_at + (max(run.finished_at) - min(run.finished_at)) as until
+         from sync.run
+        where run.resource = $1 and run.${accepted}
+          and not exists (select from sync.observation one where one.resource = $1)
+        group by run.observed_at
+        union
+       select one.received_at, one.received_at from sync.observation one
+        where one.resource = $1 and one.status not in ('rejected', 'stale')
+     ), step as (
+       select seen.until as began, lead(seen.at) over (order by seen.at) as ended from seen
+     ), missing as (
+       select step.*, ceil(extract(epoch from step.ended - step.began) / $2::float8 - 0.5) - 1 as missed from step
+     )
+     select $1::text, missing.began, missing.ended, least(missing.missed, 2147483647)::int, $3::text from missing
+      where missing.missed > 0
+        and not exists (select from sync.expectation one where one.resource = $1)
+        and not exists (select from sync.gap known
+                         where known.resource = $1 and known.began_at < missing.ended and known.ended_at > missing.began)`,
+    [resource, everySeconds, noRequest],
+  )
 }
 
 /** An observation of a resource: a response that holds all of it, or one about any key of a worklist. */
@@ -152,8 +204,10 @@ async function reasonSince(sql: Sql, resource: string, since: Date): Promise<str
   return row?.reason ?? undefined
 }
 
+const noRequest = 'no request was sent'
+
 function waitReason(since: Date | null): string {
-  if (since === null) return 'no request was sent'
+  if (since === null) return noRequest
   return `budget used up by others: the request waited for the rate limit since ${since.toISOString()}`
 }
 

@@ -42,7 +42,9 @@ export const expectation = syncTable(
     everySeconds: doublePrecision(
       'Seconds from one observation to the next. NULL: none is expected: the resource is switched off.',
     ),
-    toldBy: text('Command that set it: `start`, or `sync` (a crontab).').notNull(),
+    toldBy: text(
+      'Command that set it: `start`, `sync` (a crontab), or `backfill` (of recordings, until then).',
+    ).notNull(),
   },
   (self) => [primaryKey({ name: 'expectation_pkey', columns: [self.resource, self.validFrom] })],
 )

@@ -42,6 +42,15 @@ export async function readPlaces(sql: Sql, at?: Date): Promise<HeldPlace[]> {
   )
 }
 
+/** Whether the API says now who holds places: else those without a holder are not free. */
+export async function areHoldersSent(sql: Sql): Promise<boolean> {
+  const [row] = await sql.query<{ sent: boolean }>(
+    `select not exists (select from sync.unsent span where span.resource = 'territories' and span.field in ('/guild', '/guild/uuid')
+                           and span.until_at is null) as sent`,
+  )
+  return row?.sent ?? true
+}
+
 /** Who holds the most of the places. */
 export function placesTitle(places: readonly HeldPlace[]): string {
   const held = new Map<string | undefined, number>()

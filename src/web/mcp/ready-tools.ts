@@ -89,12 +89,19 @@ export const ready: readonly ReadyTool[] = [
   },
   {
     name: 'map',
-    description: 'Who held which territories at an instant; of one guild: its territories.',
+    description:
+      'Who held which territories at an instant; of one guild: its territories, and those of unknown holders.',
     inputs: { guild: text(), ...at },
     needs: 'map_at',
-    ask: (of) => [
-      { question: 'map_at', arguments: given({ at: of('at') }), filters: given({ guild_uuid: exactly(of('guild')) }) },
-    ],
+    ask: (of) => {
+      const moment = given({ at: of('at') })
+      const guild_uuid = exactly(of('guild'))
+      if (guild_uuid === undefined) return [{ question: 'map_at', arguments: moment }]
+      return [
+        { question: 'map_at', arguments: moment, filters: { guild_uuid } },
+        { question: 'map_at', arguments: moment, filters: { reason: 'not.is.null' }, select: 'territory,reason' },
+      ]
+    },
   },
   {
     name: 'captures',

@@ -5,7 +5,10 @@ import { draw, type Picture } from '../../drawing/draw.ts'
 import { type Figure, listFigure, missing } from '../../drawing/figure.ts'
 import type { Frame } from '../../drawing/frame.ts'
 import type { Cell, Markup } from '../../drawing/html-table.ts'
+import { stepOf } from '../../drawing/period.ts'
+import { timeAxis, timeMargins } from '../../drawing/time-axis.ts'
 import { apiWords, compact, count, moment, number, shortened } from '../../drawing/words.ts'
+import { resolveName } from '../../questions/asking/names.ts'
 import { guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
@@ -25,19 +28,26 @@ interface Counter {
 }
 
 interface Gain {
-  readonly place: number
+  /** Null of one who was asked for. */
+  readonly place: number | null
   readonly entity: string
   readonly name: string | null
   readonly gained: number | null
   readonly most: number | null
   readonly quality: string
-  readonly found_by: string
+  readonly found_by: string | null
 }
 
 /** So many gainers are listed. */
 const MOST = 50
 
-/** `/gained?kind=&counter=&from=&to=`: who gained most of a counter in a period, the best times of the first, and who was first to a number. */
+/** So many steps of a period are drawn. */
+const STEPS = 60
+
+/**
+ * `/gained?kind=&counter=&entity=&from=&to=`: who gained most of a counter in a period, how it developed and the best times of one guild or
+ * player, of the first without one, and who was first to a number.
+ */
 export async function gainedPage(visit: Visit): Promise<Page> {
   const { sql, query, people } = visit
   const counters = await sql.query<Counter>(
@@ -57,13 +67,12 @@ export async function gainedPage(visit: Visit): Promise<Page> {
       order by place, name collate "C"`,
     [kind, counter, frame.from, frame.to],
   )
-  const [first] = gains
+  const own = await ownGain(visit, chosen, frame)
+  const first = own ?? gains[0]
   const what = apiWords(counter)
   return {
     path: `/gained?${new URLSearchParams({ kind, counter })}`,
-    title: first?.gained
-      ? `${first.name ?? 'Somebody'} gained most ${what}: ${qualified(first)}`
-      : `No gain of ${what} is known in this period`,
+    title: titleOf(first, what, own !== undefined),
     lead: `${moment(frame.from)} to ${moment(frame.to)} UTC. ${chosen.meaning.replace(/ NULL:.*$/, '')}`,
     control: html`${kindLinks(counters, chosen, frame)}${counterForm(counters, chosen, query)}${control}<p class="at">Of the map: <a href="/records">records of captures, holds and empires</a></p>`,
     chapters: [
@@ -73,6 +82,7 @@ export async function gainedPage(visit: Visit): Promise<Page> {
             chapterOf(
               'records',
               'Records and firsts',
+              await timelineFigure(sql, chosen, { first, frame }),
               await bestFigure(sql, chosen, first),
               await firstsFigure(visit, { chosen, first, frame }),
             ),
@@ -80,6 +90,31 @@ export async function gainedPage(visit: Visit): Promise<Page> {
         : []),
     ],
   }
+}
+
+/** What the guild or player gained that the address names. */
+async function ownGain(
+  { sql, query, finders }: Visit,
+  { kind, counter }: Counter,
+  { from, to }: Frame,
+): Promise<Gain | undefined> {
+  const name = query.get('entity') ?? ''
+  if (name === '') return undefined
+  const { value: entity } = await resolveName(sql, { name: kind, type: 'uuid', value: name }, finders)
+  const [own] = await sql.query<Gain>(
+    `select null::int as place, entity, name, gained, at_most as most, quality, null as found_by from analytics.gained($1, $2, $3, $4, $5)`,
+    [kind, counter, entity, from, to],
+  )
+  return own
+}
+
+function titleOf(first: Gain | undefined, what: string, isOwn: boolean): string {
+  const name = first?.name ?? (isOwn ? 'this one' : 'Somebody')
+  if (isOwn && first?.gained === null) return `What ${name} gained of ${what} in this period is not known`
+  if (isOwn && first) return `${name} gained ${qualified(first)} ${what}`
+  return first?.gained
+    ? `${name} gained most ${what}: ${qualified(first)}`
+    : `No gain of ${what} is known in this period`
 }
 
 const leadText = 'Who gained most of any counter in any period, the best times, and who was first to a number.'
@@ -116,7 +151,7 @@ function kindLinks(counters: readonly Counter[], chosen: Counter, { from, to }: 
 
 /** Works without a script. */
 function counterForm(counters: readonly Counter[], { kind, counter }: Counter, query: URLSearchParams): Markup {
-  const kept = ['from', 'to'].flatMap((name) => (query.has(name) ? [[name, query.get(name)] as const] : []))
+  const kept = ['entity', 'from', 'to'].flatMap((name) => (query.has(name) ? [[name, query.get(name)] as const] : []))
   const some = counters.filter((one) => one.kind === kind)
   return html`<form action="/gained"><input type="hidden" name="kind" value="${kind}">${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <label>Counter <select name="counter">${some.map((one) => html`<option value="${one.counter}"${one.counter === counter ? html` selected` : ''}>${apiWords(one.counter)}</option>`)}</select></label>
@@ -195,6 +230,41 @@ function barsOf(kind: string, gains: readonly Gain[]): Picture {
   }))
 }
 
+/** What the counter was when each step began, and how much it rose in it. */
+async function timelineFigure(
+  sql: Visit['sql'],
+  { kind, counter }: Counter,
+  { first: { entity, name }, frame }: { readonly first: Gain; readonly frame: Frame },
+): Promise<Figure> {
+  const id = 'timeline'
+  const rows = await sql.query<{ at: Date; value: number | null; gained: number | null; quality: string }>(
+    `select at, value, gained, quality from analytics.timeline($1, $2, $3, $4, $5, make_interval(secs => $6))`,
+    [kind, counter, entity, frame.from, frame.to, stepOf(frame, STEPS, 3600)],
+  )
+  const words = apiWords(counter)
+  const known = rows.filter(({ value }) => value !== null)
+  if (known.length === 0) return { id, title: `How ${words} of ${name ?? 'the first'} developed is not known` }
+  return {
+    id,
+    title: `How ${words} of ${name ?? 'the first'} developed`,
+    lead: 'What it was at each moment; nothing is drawn where no response lies close before.',
+    picture: draw(`${words} over time.`, (sheet) => ({
+      height: 160,
+      ...timeMargins(sheet),
+      x: timeAxis(frame, sheet),
+      y: { label: null, ticks: 4, tickFormat: compact, grid: true, nice: true },
+      marks: [
+        Plot.lineY(rows, { x: 'at', y: 'value', stroke: 'var(--g4)', strokeWidth: 2 }),
+        Plot.dot(known, { x: 'at', y: 'value', r: 2, fill: 'var(--g4)' }),
+      ],
+    })),
+    table: {
+      columns: ['At (UTC)', words, 'Gained until the next', 'How sure'],
+      rows: rows.map(({ at, value, gained, quality }) => [at, value, gained, quality.replace('_', ' ')]),
+    },
+  }
+}
+
 async function bestFigure(sql: Visit['sql'], { kind, counter }: Counter, { entity, name }: Gain): Promise<Figure> {
   const best = await sql.query<{ period: string; from: Date | null; gained: number | null; quality: string }>(
     `select period, from_time as "from", gained, quality from analytics.best($1, $2, $3)`,
@@ -235,7 +305,7 @@ async function firstsFigure(
   )
   if (rows.length === 0)
     return { id: 'firsts', title: `No response shows one that reached ${number(value)} ${apiWords(counter)}` }
-  return listFigure('firsts', `First to ${number(value)} ${apiWords(counter)}: ${rows[0]?.name ?? 'somebody'}`, {
+  return listFigure('firsts', `First seen with ${number(value)} ${apiWords(counter)}: ${rows[0]?.name ?? 'somebody'}`, {
     columns: ['Place', kind === 'guild' ? 'Guild' : 'Player', 'Seen at (UTC)', 'Not yet at (UTC)'],
     rows: rows.map((one) => [one.place, nameCell(kind, one), one.at, one.after]),
     note: 'Without a “not yet”, the first response about it showed the number already.',

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { type Figure, listFigure, missing } from '../../drawing/figure.ts'
 import type { Frame } from '../../drawing/frame.ts'
 import type { memberGains } from '../../drawing/guild/guild-wars.ts'
-import type { Markup } from '../../drawing/html-table.ts'
+import type { Cell, Markup } from '../../drawing/html-table.ts'
 import { compact, count, number } from '../../drawing/words.ts'
 import { link } from '../html/links.ts'
 import type { Visit } from '../html/page.ts'
@@ -20,6 +20,8 @@ interface Member {
   readonly contributed: number | null
   readonly wars: number | null
   readonly raids: number | null
+  /** The counters of which only so much is certain. */
+  readonly bounds: readonly string[]
 }
 
 /** The counters of which the table of members has gains. */
@@ -32,7 +34,7 @@ export async function membersFigure(
   gains: Awaited<ReturnType<typeof memberGains>>,
   frame: Frame,
 ): Promise<Figure> {
-  const known = await sql.query<Omit<Member, 'wars' | 'raids' | 'contributed'>>(
+  const known = await sql.query<Omit<Member, 'wars' | 'raids' | 'contributed' | 'bounds'>>(
     `select member.player_uuid::text as player, member.username, member.rank, joined.joined_at as joined, member.last_seen as seen,
             member.days_inactive::double precision as days, member.status, member.reason
        from analytics.member_activity($1, (select least($2::timestamptz, last_at) from analytics.observed())) member
@@ -40,25 +42,32 @@ export async function membersFigure(
     [uuid, frame.to],
   )
   const [warsOf, raidsOf, contributedOf] = memberCounters.map(
-    (counter) => new Map(gains(counter).map(({ player, gained }) => [player, gained])),
+    (counter) => new Map(gains(counter).map((gain) => [gain.player, gain])),
   )
   const members: readonly Member[] = known.map((member) => ({
     ...member,
-    wars: warsOf?.get(member.player) ?? null,
-    raids: raidsOf?.get(member.player) ?? null,
-    contributed: contributedOf?.get(member.player) ?? null,
+    wars: warsOf?.get(member.player)?.gained ?? null,
+    raids: raidsOf?.get(member.player)?.gained ?? null,
+    contributed: contributedOf?.get(member.player)?.gained ?? null,
+    bounds: memberCounters.filter(
+      (_, nth) => [warsOf, raidsOf, contributedOf][nth]?.get(member.player)?.quality === 'at_least',
+    ),
   }))
   if (members.length === 0)
     return missing('members-list', 'Its members are not known', `wynnsync sync guilds --guild ${uuid}`)
   const of = (wanted: string) => members.filter(({ status }) => status === wanted).length
   return {
-    picture: html`<dl class="facts"><dt>On within a day</dt>${namesOf(members, 'on-lately', (days) => days < 1)}<dt>Silent for two weeks</dt>${namesOf(members, 'silent', (days) => days >= 14)}</dl>`,
+    picture: html`<dl class="facts"><dt>On within a day</dt>${namesOf(members, 'on-lately', (days) => days < 1)}<dt>Silent for two weeks</dt>${namesOf(
+      members.filter(({ status }) => status === 'inactive'),
+      'silent',
+      (days) => days >= 14,
+    )}</dl>`,
     ...listFigure(
       'members-list',
       `${number(of('active'))} of ${count(members.length, 'member')} active, ${number(of('inactive'))} inactive, ${number(of('unknown'))} cannot be known`,
       sortedTable(members, memberColumns, { path, query, usual: 'days', anchor: 'members' }),
     ),
-    lead: html`At the end of the period; gains are of the period. A heading sorts, a second time the other way. Who hides when they are online does not count as inactive.
+    lead: html`At the end of the period; gains are of the period, ≥ where responses do not show all of it. A heading sorts, a second time the other way. Who hides when they are online does not count as inactive.
 <a href="/api/v1/member_activity?guild=${uuid}&amp;format=csv" rel="nofollow">CSV of activity</a>, <a href="/api/v1/member_contribution?guild=${uuid}&amp;from_time=${frame.from.toISOString()}&amp;to_time=${frame.to.toISOString()}&amp;format=csv" rel="nofollow">of contributions</a>`,
   }
 }
@@ -78,6 +87,11 @@ function namesOf(members: readonly Member[], id: string, isMeant: (days: number)
 
 const ranks = ['owner', 'chief', 'strategist', 'captain', 'recruiter', 'recruit']
 const placeOf = (rank: string) => (ranks.includes(rank) ? ranks.indexOf(rank) : ranks.length)
+
+/** A gain as it is, or as the least that it can be. */
+function certain(shown: Cell, gained: number | null, isBound: boolean): Cell {
+  return isBound && gained !== null ? `≥ ${typeof shown === 'number' ? number(shown) : shown}` : shown
+}
 
 const memberColumns: readonly Column<Member>[] = [
   {
@@ -100,11 +114,23 @@ const memberColumns: readonly Column<Member>[] = [
     key: 'contributed',
     heading: 'Contributed',
     value: ({ contributed }) => contributed,
-    cell: ({ contributed }) => compact(contributed),
+    cell: ({ contributed, bounds }) => certain(compact(contributed), contributed, bounds.includes('contributed')),
     isFalling: true,
   },
-  { key: 'wars', heading: 'Wars', value: ({ wars }) => wars, isFalling: true },
-  { key: 'raids', heading: 'Guild raids', value: ({ raids }) => raids, isFalling: true },
+  {
+    key: 'wars',
+    heading: 'Wars',
+    value: ({ wars }) => wars,
+    cell: ({ wars, bounds }) => certain(wars, wars, bounds.includes('wars')),
+    isFalling: true,
+  },
+  {
+    key: 'raids',
+    heading: 'Guild raids',
+    value: ({ raids }) => raids,
+    cell: ({ raids, bounds }) => certain(raids, raids, bounds.includes('guildRaids.total')),
+    isFalling: true,
+  },
   { key: 'joined', heading: 'Joined (UTC)', value: ({ joined }) => joined },
   { key: 'hidden', heading: 'Hidden', value: ({ reason }) => reason ?? '' },
 ]

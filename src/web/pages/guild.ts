@@ -15,7 +15,7 @@ import { type Banner, bannerMarkup } from '../html/banner.ts'
 import { link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
-import { type HeldPlace, placesMap, readPlaces } from '../html/places-map.ts'
+import { areHoldersSent, type HeldPlace, placesMap, readPlaces } from '../html/places-map.ts'
 import { memberCounters, membersFigure } from './guild-members.ts'
 import { type Rival, readWar, warFigures } from './guild-war.ts'
 import { guildNamed } from './guilds.ts'
@@ -28,18 +28,19 @@ export async function guildPage(visit: Visit): Promise<Page> {
   const shown = await shownPeriod(visit, { path, of: ['guilds', 'territories'], guild: uuid })
   const frame = { ...shown.frame, playerCell: (player: string, username: string) => link('players', player, username) }
   // One is drawn while the database works for the next.
-  const [places, { rivals, hours: warHours }, gains] = await Promise.all([
+  const [places, areSent, { rivals, hours: warHours }, gains] = await Promise.all([
     readPlaces(sql),
+    areHoldersSent(sql),
     readWar(visit, uuid, frame),
     people ? memberGains(sql, uuid, frame, ...memberCounters) : undefined,
   ])
   const subject = { uuid, path, name: name ?? 'This guild', prefix: guild?.prefix ?? holder?.prefix ?? null }
-  const held = places.filter((place) => place.uuid === uuid).length
+  const held = areSent && places.length > 0 ? places.filter((place) => place.uuid === uuid).length : null
   const rival = query.get('rival')
   const [unlisted, standing, production, hours, overlay, war, members, moves, names] = await Promise.all([
     guild ? undefined : notListed(visit),
     nowFigure(visit, subject, { guild, places, held }),
-    held > 0 ? productionFigure(visit, uuid) : undefined,
+    held !== null && held > 0 ? productionFigure(visit, uuid) : undefined,
     guildHoursFigure(sql, uuid, frame),
     rivalFigures(visit, { ...subject, rival, rivals }, frame),
     warFigures(visit, { uuid, path, name, rivals, hours: warHours, wars: gains?.('wars') }, frame),
@@ -54,7 +55,7 @@ export async function guildPage(visit: Visit): Promise<Page> {
     control: html`${shown.control}<nav class="parts" aria-label="Parts">${['now', 'war', ...(people ? ['members'] : []), 'hours', 'history'].map((part) => html`<a href="#${part}">${headingOf(part)}</a>`)}</nav>`,
     feed: `/feeds/guilds/${uuid}.atom`,
     title: guild
-      ? `${labelOf(guild)}: ${number(guild.members)} members, ${count(held, 'territory', 'territories')}`
+      ? `${labelOf(guild)}: ${number(guild.members)} members, ${held === null ? '? territories' : count(held, 'territory', 'territories')}`
       : `${holder ? labelOf(holder) : 'This guild'} is not in the latest list of guilds`,
     lead: guild
       ? `Level ${number(guild.level)}, ${number(guild.online)} online, ${number(guild.wars)} wars; ? is unknown.`
@@ -100,7 +101,8 @@ async function notListed({ sql }: Visit): Promise<Figure> {
 interface Standing {
   readonly guild: Awaited<ReturnType<typeof guildNamed>>['guild']
   readonly places: readonly HeldPlace[]
-  readonly held: number
+  /** Null where that is not known. */
+  readonly held: number | null
 }
 
 /** The banner, the level, where it is on the map, and how to follow it. */
@@ -123,12 +125,14 @@ async function nowFigure(
   return {
     id: 'standing',
     title:
-      held === 0
-        ? 'It holds no territory'
-        : `It holds ${count(held, 'territory', 'territories')} of ${number(places.length)}`,
+      held === null
+        ? 'What it holds is not known'
+        : held === 0
+          ? 'It holds no territory'
+          : `It holds ${count(held, 'territory', 'territories')} of ${number(places.length)}`,
     picture: html`<div class="standing">${banner ? bannerMarkup(banner, name) : ''}<div>${level}${facts}
 <p>A message when it wins or loses a territory: <code>${watch}</code></p>
-<p class="note"><a href="/feeds/guilds/${uuid}.atom">Feed of what happens to it</a></p></div>
+<p class="note"><a href="/feeds/guilds/${uuid}.atom">Feed of what happens to it</a>; <a href="/gained?kind=guild&amp;entity=${uuid}" rel="nofollow">what it gained, day by day</a></p></div>
 ${places.length > 0 ? placesMap(places, { id: 'guild-map', guild: uuid, label: 'The map, in colour where the guild holds it' }) : ''}</div>`,
     ...(own.length > 0 && {
       table: {

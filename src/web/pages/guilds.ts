@@ -26,13 +26,16 @@ interface Guild {
 const columns = `guild_uuid::text as uuid, name, prefix, level, members, online, territories, wars,
   xp_percent::double precision as xp, observed_at as observed`
 /**
- * Every guild that is listed or holds a territory, with what the map says it holds now; NULL where the map was never seen. Few of
+ * Every guild that is listed or holds a territory, with what the map says it holds now; NULL where the map was never seen, or does not say it. Few of
  * those that are listed were ever asked for, so numbers are looked up of these alone.
  */
 const listed = `
   select coalesce(named.guild_uuid, held.guild_uuid) as uuid, coalesce(named.name, held.name) as name,
          coalesce(named.prefix, held.prefix) as prefix, latest.level, latest.members, latest.online, latest.wars,
-         case when exists (select from analytics.territory) then coalesce(held.territories, 0) end as territories
+         case when exists (select from analytics.territory)
+                   and not exists (select from sync.unsent span where span.resource = 'territories' and span.field in ('/guild', '/guild/uuid')
+                                      and span.until_at is null)
+              then coalesce(held.territories, 0) end as territories
     from (select listed.guild_uuid, coalesce(listed.name, profile.name) as name, coalesce(listed.prefix, profile.prefix) as prefix
             from game.guild_listing listed
             left join game.guild profile on profile.guild_uuid = listed.guild_uuid and profile.valid_until = 'infinity'

@@ -344,8 +344,9 @@ interface Loot {
 
 /** The rarest rewards of the pools, and when the next ones are due: they change every week. */
 async function lootCard(sql: Sql, { to, now, isLive }: During): Promise<Markup> {
+  const seen = await observedOf(sql, 'loot-pools')
   const rewards = await sql.query<Loot>(
-    `with pool as materialized (select * from analytics.loot_pool_at((select least($1::timestamptz, last_at) from analytics.observed()))), rare as (
+    `with pool as materialized (select * from analytics.loot_pool_at((select least($1::timestamptz, last_at) from analytics.watch('loot-pools')))), rare as (
        select pool.pool, pool.kind, pool.reward, pool.since,
               row_number() over (partition by pool.kind, pool.pool order by pool.tier is distinct from 'Mythic', pool.tier is distinct from 'Fabled',
                                  pool.tier is distinct from 'Legendary', pool.since desc, pool.reward collate "C") as place
@@ -357,7 +358,7 @@ async function lootCard(sql: Sql, { to, now, isLive }: During): Promise<Markup> 
   if (!first)
     return cardOf(
       'loot',
-      'No loot pool was seen yet',
+      seen ? 'What the loot pools had is not known' : 'No loot pool was seen yet',
       html`<p class="note">To have it from now on: <code>wynnsync sync loot-pools</code></p>`,
     )
   const items = await itemsCalled(
@@ -366,11 +367,12 @@ async function lootCard(sql: Sql, { to, now, isLive }: During): Promise<Markup> 
   )
   const next = first.since.getTime() + WEEK
   const left = (next - (isLive ? now : to).getTime()) / 1000
+  const isOld = isLive && seen !== null && now.getTime() - seen.last.getTime() >= RECENT
   const row = ({ pool, kind, reward }: Loot) =>
     html`<li><span class="soft">${pool} (${kind.toLowerCase()})</span> ${items.has(reward) ? link('items', items.get(reward) ?? reward, reward) : reward}</li>`
   return cardOf(
     'loot',
-    html`<a href="/pools">Loot of ${isLive ? 'this' : 'that'} week</a>`,
+    html`<a href="/pools">${isOld && seen ? `Loot as seen on ${moment(seen.last)}` : `Loot of ${isLive ? 'this' : 'that'} week`}</a>`,
     html`<p>${left > 0 ? html`The next is due in about ${length(left)}` : 'The next was due'}, a week after the last change, <time datetime="${new Date(next).toISOString().slice(0, 16)}Z">${instant(new Date(next))}</time> UTC.</p><ul>${rewards.map(row)}</ul>`,
   )
 }

@@ -4,7 +4,7 @@ import { INSTANT, instantOf } from '../../base/text/instants.ts'
 import { mapFigure } from '../../drawing/map/map.ts'
 import { mapFrameOf } from '../../drawing/map/map-frame.ts'
 import { readMoments } from '../../drawing/moments.ts'
-import { observedOf } from '../../drawing/period.ts'
+import { observedOf, type Period } from '../../drawing/period.ts'
 import { instant } from '../../drawing/words.ts'
 import { pathOf } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
@@ -38,7 +38,11 @@ export async function mapPage(visit: Visit): Promise<Page> {
     guildPageOf: (uuid: string) => pathOf('guilds', uuid),
     ...{
       tools,
-      overlay: overlayWith({ ...places, levels, blind: moments?.blind.map(({ from, to }) => [from, to]) ?? [] }),
+      overlay: overlayWith({
+        ...places,
+        levels,
+        blind: longest(moments?.blind ?? []).map(({ from, to }) => [from, to]),
+      }),
     },
     ...(isLive ? { aside: liveCaptures } : {}),
   }
@@ -52,6 +56,14 @@ export async function mapPage(visit: Visit): Promise<Page> {
 </label><button>Show</button></form></details>`,
     chapters: [chapterOf('territories', 'Territories', { ...map, title: 'The map through these days' })],
   }
+}
+
+/** The longest stretches without an observation, as many as a strip can show. */
+const STRETCHES = 1000
+
+function longest(stretches: readonly Period[]): readonly Period[] {
+  if (stretches.length <= STRETCHES) return stretches
+  return [...stretches].sort((one, other) => +other.to - +other.from - (+one.to - +one.from)).slice(0, STRETCHES)
 }
 
 /** Shown by the script of the page. */

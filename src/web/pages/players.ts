@@ -20,6 +20,8 @@ interface Spell {
   readonly guild: string | null
   readonly name: string | null
   readonly rank: string | null
+  /** The last response that showed it. */
+  readonly shown: Date
 }
 
 /** `/players/NAME`: names, guilds, sessions and playtime of one player. */
@@ -29,7 +31,7 @@ export async function playerPage(visit: Visit): Promise<Page> {
   const { value: player } = await resolveName(sql, { name: 'player', type: 'uuid', value: name }, finders)
   const spells = await sql.query<Spell>(
     `select valid_from as since, valid_until as until, username, guild_uuid::text as guild, guild_name as name,
-            guild_rank as rank from analytics.player_biography($1::text::uuid) order by valid_from desc limit 200`,
+            guild_rank as rank, confirmed_until as shown from analytics.player_biography($1::text::uuid) order by valid_from desc limit 200`,
     [player],
   )
   const path = `/players/${encodeURIComponent(player)}`
@@ -42,12 +44,13 @@ export async function playerPage(visit: Visit): Promise<Page> {
   if (!latest && !sessions.table && boards.length === 0)
     throw new Problem('not-found', { detail: `player not found: ${name}` })
   const username = latest?.username ?? boards.find((board) => board.name)?.name ?? name
-  const guild = latest?.guild
-    ? ` is ${latest.rank ?? 'a member'} of ${latest.name ?? 'a guild'}`
-    : ' is in no known guild'
+  const guild =
+    latest?.guild && latest.until === null
+      ? ` is ${latest.rank ?? 'a member'} of ${latest.name ?? 'a guild'}`
+      : ' is in no known guild'
   return {
     path,
-    control,
+    control: html`${control}<p class="at"><a href="/gained?kind=player&amp;entity=${player}" rel="nofollow">What this player gained, day by day</a></p>`,
     title: `${username}${guild}`,
     lead: await hiddenText(visit, player),
     chapters: [
@@ -208,8 +211,8 @@ async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {
     lead: 'Listed from the first to the last response. About how long, as far as responses tell: one that a single response lists was shorter than the time between two.',
     table: {
       columns: ['World', 'Listed from (UTC)', 'Until (UTC)', 'About'],
-      rows: sessions.map(({ world, from, until, isOpen, seconds }) => [
-        ...[world, from, isOpen ? 'now' : until, seconds < 1 ? 'listed once' : length(seconds)],
+      rows: sessions.map(({ world, from, until, seconds }) => [
+        ...[world, from, until, seconds < 1 ? 'listed once' : length(seconds)],
       ]),
     },
     isTableShown: true,
@@ -258,9 +261,9 @@ function biographyFigure(spells: readonly Spell[]): Figure {
     'spells',
     `${count(names.size, 'name')}, ${count(new Set(spells.flatMap(({ guild }) => guild ?? [])).size, 'guild')}`,
     {
-      columns: ['Name', 'Guild', 'Rank', 'From (UTC)', 'Until (UTC)'],
-      rows: spells.map(({ username, guild, name, rank, since, until }) => [
-        ...[username, guild === null ? '' : guildLink(guild, name), rank ?? '', since, until ?? 'now'],
+      columns: ['Name', 'Guild', 'Rank', 'From (UTC)', 'Last shown (UTC)', 'Until (UTC)'],
+      rows: spells.map(({ username, guild, name, rank, since, shown, until }) => [
+        ...[username, guild === null ? '' : guildLink(guild, name), rank ?? '', since, shown, until ?? ''],
       ]),
     },
   )

@@ -71,7 +71,7 @@ const pages: readonly {
     build: gainedPage,
     namesPlayers: true,
     isPersonal: true,
-    parameters: ['kind', 'counter', 'value', ...periodParameters],
+    parameters: ['kind', 'counter', 'entity', 'value', ...periodParameters],
   },
   { path: '/search', build: searchPage, namesPlayers: true, isPersonal: true, parameters: ['q'] },
   { path: '/status', build: statusPage, parameters: periodParameters },

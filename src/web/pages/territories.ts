@@ -12,6 +12,7 @@ import type { Holder } from '../../questions/asking/names.ts'
 import { guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
+import { areHoldersSent } from '../html/places-map.ts'
 import { type Column, PER_PAGE, pageOf, sortedTable } from '../html/sorted-table.ts'
 import { Problem } from '../http/problems.ts'
 import { captureTable, latestCaptures } from './captures.ts'
@@ -113,6 +114,9 @@ const heightOf = (level: string | null) => (level === null ? null : territoryLev
 const level = (value: string | null) => (value === null ? null : levelText(value))
 
 interface Hold extends Omit<Holder, 'prefix'> {
+  /** The last response that showed it. */
+  readonly shown: Date
+  /** As far as responses show it. */
   readonly seconds: number
 }
 
@@ -124,7 +128,7 @@ export async function territoryPage(visit: Visit): Promise<Page> {
   ])
   const holds = await sql.query<Hold>(
     `select guild_uuid::text as uuid, guild_name as name, held_from as since, held_until as until,
-            extract(epoch from held_for)::double precision as seconds
+            confirmed_until as shown, extract(epoch from confirmed_for)::double precision as seconds
        from analytics.territory_hold where territory = $1 order by held_from desc limit 200`,
     [name],
   )
@@ -136,20 +140,21 @@ export async function territoryPage(visit: Visit): Promise<Page> {
   const path = `/territories/${encodeURIComponent(name)}`
   const { frame, control } = await shownPeriod(visit, { path, of: ['territories'] })
   // One is drawn while the database works for the next.
-  const [storage, standing, captures, every] = await Promise.all([
+  const [storage, standing, captures, every, areSent] = await Promise.all([
     territoryStorageFigure(sql, name, frame),
     territoryStandingFigure(sql, name, frame),
     latestCaptures(sql, { territory: name }, 200),
     expectedEvery(sql, 'territories'),
+    areHoldersSent(sql),
   ])
   const unobserved = unobservedSince(territory, visit.now, every)
   return {
     path,
     control,
-    title: `${titleOf(name, territory)}${unobserved ? `, as of ${moment(unobserved)}` : ''}`,
-    lead: `${leadOf(territory)}${unobserved ? ` Not observed since ${moment(unobserved)} UTC.` : ''}`,
+    title: `${titleOf(name, { territory, areSent })}${unobserved ? `, as of ${moment(unobserved)}` : ''}`,
+    lead: `${leadOf({ territory, areSent })}${unobserved ? ` Not observed since ${moment(unobserved)} UTC.` : ''}`,
     chapters: [
-      chapterOf('holds', 'Holds', holdsFigure(name, territory, holds)),
+      chapterOf('holds', 'Holds', holdsFigure(name, { territory, areSent }, holds)),
       chapterOf('economy', 'Economy', storage, standing),
       chapterOf('taken', 'Captures', {
         id: 'captures',
@@ -161,6 +166,12 @@ export async function territoryPage(visit: Visit): Promise<Page> {
   }
 }
 
+interface Standing {
+  readonly territory: Territory | undefined
+  /** Whether the API says now who holds places. */
+  readonly areSent: boolean
+}
+
 /** When it was last observed, where that is longer ago than a late observation explains. */
 function unobservedSince(row: Territory | undefined, now: Date, every: number): Date | undefined {
   const observed = row?.observed ?? undefined
@@ -168,23 +179,25 @@ function unobservedSince(row: Territory | undefined, now: Date, every: number): 
   return observed && now.getTime() - observed.getTime() > late ? observed : undefined
 }
 
-function titleOf(territory: string, row: Territory | undefined): string {
+function titleOf(territory: string, { territory: row, areSent }: Standing): string {
   if (!row) return `${territory} is not on the map any more`
-  if (row.uuid === null) return `No guild holds ${territory}`
+  if (row.uuid === null) return areSent ? `No guild holds ${territory}` : `Who holds ${territory} is not known`
   const { since, observed } = row
   const held = since && observed ? ` for ${length(Math.max(0, observed.getTime() - since.getTime()) / 1000)}` : ''
   return `${row.name ?? row.uuid}${row.prefix === null ? '' : ` [${row.prefix}]`} holds ${territory}${held}`
 }
 
-function leadOf(row: Territory | undefined): string {
+function leadOf({ territory: row, areSent }: Standing): string {
   if (!row) return 'Who held it, and when.'
   const { treasury, defences, hq, uuid } = row
-  const owner = uuid === null ? 'It is unowned. ' : ''
+  const owner = uuid !== null ? '' : areSent ? 'It is unowned. ' : 'The API does not say who holds it. '
   return `${owner}Treasury ${levelText(treasury)}, defences ${levelText(defences)}${hq ? ', headquarters of its guild' : ''}.`
 }
 
-function holdsFigure(name: string, row: Territory | undefined, holds: readonly Hold[]): Figure {
+function holdsFigure(name: string, { territory: row, areSent }: Standing, holds: readonly Hold[]): Figure {
   const [first, ...rest] = holds
+  if (!first && !areSent)
+    return { id: 'hold-list', title: 'Who held it is not known', lead: 'The API does not say it.' }
   if (!first) {
     const until = row?.observed ? `, at the latest on ${moment(row.observed)} UTC` : ''
     return { id: 'hold-list', title: 'It is unowned', lead: `No guild held ${name} whenever it was observed${until}.` }
@@ -192,11 +205,11 @@ function holdsFigure(name: string, row: Territory | undefined, holds: readonly H
   const longest = rest.reduce((a, b) => (b.seconds > a.seconds ? b : a), first)
   return listFigure(
     'hold-list',
-    `Held longest by ${longest.name ?? longest.uuid}: ${length(longest.seconds)} from ${moment(longest.since)}`,
+    `Held longest by ${longest.name ?? longest.uuid}: ${length(longest.seconds)} from ${moment(longest.since)}, as far as responses show it`,
     {
-      columns: ['Guild', 'From (UTC)', 'Until (UTC)', 'Held for'],
-      rows: holds.map(({ uuid, name, since, until, seconds }) => [
-        ...[guildLink(uuid, name), since, until ?? 'now', length(seconds)],
+      columns: ['Guild', 'From (UTC)', 'Last shown (UTC)', 'Until (UTC)', 'Held for at least'],
+      rows: holds.map(({ uuid, name, since, shown, until, seconds }) => [
+        ...[guildLink(uuid, name), since, shown, until ?? '', length(seconds)],
       ]),
     },
   )

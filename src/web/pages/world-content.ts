@@ -1,5 +1,6 @@
 import { type Chapter, type Figure, listFigure, missing } from '../../drawing/figure.ts'
 import type { Cell } from '../../drawing/html-table.ts'
+import { observedOf } from '../../drawing/period.ts'
 import { count, moment } from '../../drawing/words.ts'
 import { guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
@@ -14,14 +15,17 @@ interface Reward {
   readonly reward: string | null
   readonly tier: string | null
   readonly amount: number | string | null
-  readonly since: Date
+  /** Null where it is not known what the pool has. */
+  readonly since: Date | null
+  readonly reason: string | null
 }
 
 /** `/pools`: what is in the loot pools of camps and raids, and since when. */
 export async function poolsPage({ sql, now }: Visit): Promise<Page> {
+  const seen = await observedOf(sql, 'loot-pools')
   const rewards = await sql.query<Reward>(
-    `select pool.pool, pool.kind, pool.reward_type as type, pool.reward, pool.tier, pool.amount, pool.since
-       from analytics.loot_pool_at((select least($1::timestamptz, last_at) from analytics.observed())) pool`,
+    `select pool.pool, pool.kind, pool.reward_type as type, pool.reward, pool.tier, pool.amount, pool.since, pool.reason
+       from analytics.loot_pool_at((select least($1::timestamptz, last_at) from analytics.watch('loot-pools'))) pool`,
     [now],
   )
   const items = await itemsCalled(
@@ -29,15 +33,15 @@ export async function poolsPage({ sql, now }: Visit): Promise<Page> {
     rewards.flatMap(({ reward }) => reward ?? []),
   )
   const pools = [...new Set(rewards.map(nameOf))].map((name) => rewards.filter((reward) => nameOf(reward) === name))
-  const latest = rewards.reduce((last, { since }) => Math.max(last, since.getTime()), 0)
+  const latest = rewards.reduce((last, { since }) => Math.max(last, since?.getTime() ?? 0), 0)
   const none = missing('none', 'No loot pool was seen yet', 'wynnsync sync loot-pools')
   return {
     path: '/pools',
     title:
       pools.length > 0
-        ? `${count(pools.length, 'loot pool')}, the last change seen ${moment(new Date(latest))}`
+        ? `${count(pools.length, 'loot pool')}${latest > 0 ? `, the last change seen ${moment(new Date(latest))}` : ''}`
         : none.title,
-    lead: 'What the loot pools of camps and raids hold now, at the own level of each, and since when.',
+    lead: `What the loot pools of camps and raids held at the last response${seen ? `, ${moment(seen.last)}` : ''}, at the own level of each, and since when.`,
     chapters:
       pools.length > 0
         ? pools.map((pool, index) => poolChapter(pool, index, items))
@@ -56,8 +60,8 @@ function poolChapter(rewards: readonly Reward[], index: number, items: ReadonlyM
     first ? nameOf(first) : '',
     listFigure(`rewards-${index + 1}`, count(rewards.length, 'reward'), {
       columns: ['Reward', 'Type', 'Tier', 'Amount', 'Since (UTC)'],
-      rows: rewards.map(({ reward, type, tier, amount, since }) => [
-        ...[rewardCell(reward, items), type ?? '', tier ?? ''],
+      rows: rewards.map(({ reward, type, tier, amount, since, reason }) => [
+        ...[reward === null && reason ? `(${reason})` : rewardCell(reward, items), type ?? '', tier ?? ''],
         ...[amount ?? '', since],
       ]),
     }),
