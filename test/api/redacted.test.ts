@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { addRedacted, redactedIn, revealRedacted } from '../../src/api/schemas/people/redacted.ts'
+import {
+  addRedacted,
+  dropRedacted,
+  mayHoldRedacted,
+  redactedField,
+  redactedIn,
+  revealRedacted,
+} from '../../src/api/schemas/people/redacted.ts'
 
 test('removed players are counted in a world of any name', () => {
   const body = {}
@@ -11,4 +18,13 @@ test('removed players are counted in a world of any name', () => {
     ['__proto__', 4],
     ['toString', 2],
   ])
+})
+
+test('a body that is a list holds nothing that was removed, whatever is written in it; one that is an object may', () => {
+  const written = JSON.stringify({ [redactedField]: {} })
+  expect(mayHoldRedacted(Buffer.from(written))).toBe(true)
+  expect(mayHoldRedacted(Buffer.from(` ${written}`))).toBe(true)
+  expect(mayHoldRedacted(Buffer.from('{}'))).toBe(false)
+  const list = Buffer.from(`[${written}]`)
+  expect([mayHoldRedacted(list), dropRedacted(JSON.parse(list.toString()))]).toEqual([false, false])
 })

@@ -46,10 +46,13 @@ export function redactedIn(body: unknown): RedactedCounts {
   return isFields(body) && counts in body ? (body[counts] as RedactedCounts) : none
 }
 
-/** Whether a text may hold the field: then `dropRedacted` must see it before it is archived. */
+/** Whether a text may hold the field: then `dropRedacted` must see it before it is archived. No list has one, and some have megabytes. */
 export function mayHoldRedacted(text: Uint8Array): boolean {
-  return Buffer.from(text.buffer, text.byteOffset, text.byteLength).includes(redactedField)
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength)
+  return bytes[0] !== OPEN_LIST && bytes.includes(redactedField)
 }
+
+const OPEN_LIST = '['.charCodeAt(0)
 
 /** Removes the field from a body that the API sent, in place; true when it was there. */
 export function dropRedacted(body: unknown): boolean {
