@@ -161,3 +161,31 @@ test('which members were first to a number is known without looking up each of t
     expect(Number(scans?.[0])).toBeLessThan(500)
   })
 })
+
+test('members of a young history who were first are all found in the hours that are read together', async () => {
+  const db = await testDatabase('server')
+  const found = async (hours: number, value: number) =>
+    await db.transaction(async (sql) => {
+      await sql.query(
+        `insert into game.guild_member (guild_uuid, player_uuid, username, rank, valid_from, hash)
+         select $1::uuid, md5('player ' || one)::uuid, 'Player ' || one, 'recruit', now() - make_interval(hours => $2), '\\x00'
+           from generate_series(1, 3) one`,
+        [guildId('a'), hours],
+      )
+      await sql.query(
+        `insert into game.member_counter (guild_uuid, player_uuid, counter, observed_at, value)
+         select guild_uuid, player_uuid, 'wars', now() - interval '1 hour', row_number() over (order by username) from game.guild_member`,
+      )
+      await sql.query(
+        `create or replace function analytics.counter_first(kind text, counter text, value double precision)
+         returns table (owner uuid, part uuid, at timestamptz) language plpgsql stable parallel safe
+         as $$ begin raise exception 'looked up one by one'; end $$`,
+      )
+      const rows = await sql.values(`select name from analytics.first_to('member', 'wars', $1) order by name`, [value])
+      await sql.query('delete from game.member_counter')
+      await sql.query('delete from game.guild_member')
+      return rows.flat()
+    })
+  expect([await found(3, 2), await found(500, 4)]).toEqual([['Player 2', 'Player 3'], []])
+  await expect(found(600, 4)).rejects.toThrow('looked up one by one')
+})

@@ -124,7 +124,8 @@ begin
                                     order by at, own.guild_uuid, own.player_uuid offset 0) first
                where exists (select from game.guild_member one where one.guild_uuid = first.guild_uuid and one.player_uuid = first.player_uuid)
                order by first.at, first.guild_uuid, first.player_uuid limit n) one;
-      if coalesce(cardinality(owners), 0) >= n then
+      -- Of a young history those are all that there are.
+      if coalesce(cardinality(owners), 0) >= n or begun + make_interval(hours => hours) >= last_at then
         return query select * from unnest(owners, parts, instants);
         return;
       end if;
