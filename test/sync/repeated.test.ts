@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../src/base/clock.ts'
 import { items } from '../../src/resources/items/index.ts'
-import { prepare } from '../../src/sync/normalize/prepare.ts'
+import type { Extraction } from '../../src/sync/declare/resource.ts'
+import { fingerprintOf, prepare } from '../../src/sync/normalize/prepare.ts'
 import { PreparedBefore } from '../../src/sync/normalize/prepared-before.ts'
 import { kindsOfPart, testDatabase } from '../support/postgres.ts'
 import { contentOf, item, openWorld, worldOf } from '../support/world.ts'
@@ -104,6 +105,7 @@ describe.each(kindsOfPart)('records that were in the response before, on the %s 
 
   test('are not even looked at where others stand in the places of some, with the same keys', async () => {
     const before = new PreparedBefore()
+    const whole = { complete: true } as Extraction
     const looked: unknown[] = []
     const resource = {
       ...items,
@@ -119,6 +121,8 @@ describe.each(kindsOfPart)('records that were in the response before, on the %s 
       const alone = prepare(items, records)
       expect([made.entities, made.seen]).toEqual([alone.entities, alone.seen])
       expect(new Set(made.presence)).toEqual(new Set(alone.presence))
+      // The content hash is that of all of it.
+      expect(fingerprintOf(whole, made)).toEqual(fingerprintOf(whole, alone))
       return looked.length
     }
     const replaced = (at: number, one: object) => all.with(at, one)
