@@ -2,24 +2,25 @@
 // exports, and over `dist/main.js` the program, bundled with its libraries into a few files in `dist/program`. A command
 // starts a third cheaper that way. Then the migrated cluster that new embedded databases are unpacked from: it takes some
 // seconds, so it is kept beside the libraries, and made anew only when something that it depends on has changed.
-// With --if-needed it does nothing when it was built after the last change, and shows that it goes on.
+// It shows that it goes on. With --if-needed it does nothing when it was built after the last change. A program that is there runs meanwhile.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import process, { argv, exit, stdout } from 'node:process'
+import process, { argv, exit, stderr, stdout } from 'node:process'
 import { build, transform } from 'esbuild'
 import { isBuilt } from './build/is-built.mjs'
 import { licenses } from './build/licenses.mjs'
 
 const root = join(import.meta.dirname, '..')
-if (argv.includes('--if-needed')) {
-  if (isBuilt(root)) exit(0)
-  stdout.write('The program is built first ')
-  setInterval(() => stdout.write('.'), 1000).unref()
-  process.once('exit', () => stdout.write('\n'))
-}
+const ifNeeded = argv.includes('--if-needed')
+if (ifNeeded && isBuilt(root)) exit(0)
+// `npm pack --json` has its document on stdout.
+const shown = ifNeeded ? stdout : stderr
+shown.write(ifNeeded ? 'The program is built first ' : 'Building ')
+setInterval(() => shown.write('.'), 1000).unref()
+process.once('exit', () => shown.write('\n'))
 
 /** Two folders below the root, as every compiled module that looks for files of the package is. */
 const folder = join(root, 'dist/program')
@@ -41,7 +42,8 @@ const parts = {
   },
 }
 
-const compiler = spawn(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', root], {
+const project = join(root, 'scripts/build/tsconfig.json')
+const compiler = spawn(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', project], {
   stdio: 'inherit',
 })
 const compiled = once(compiler, 'close')
@@ -93,12 +95,13 @@ const main = await build({
 const [code] = await compiled
 if (code !== 0) exit(code ?? 1)
 
-// After the compiler, which writes `dist/main.js` too.
-await rm(folder, { recursive: true, force: true })
-await mkdir(folder)
+await mkdir(folder, { recursive: true })
 const inputs = [program, main].flatMap(({ metafile }) => Object.keys(metafile.inputs))
 files.push(...main.outputFiles, { path: join(folder, 'LICENSES.txt'), text: await licenses(root, inputs) })
 for (const { path, text } of files) await writeFile(path, text)
+const written = new Set(files.map(({ path }) => path))
+const old = (await readdir(folder)).map((name) => join(folder, name)).filter((path) => !written.has(path))
+for (const path of old) await rm(path, { recursive: true })
 
 const { makeTemplate } = await import('../dist/app/app.js')
 const kept = join(root, 'node_modules/.cache/wynnsync')

@@ -250,6 +250,28 @@ describe('processes with one data folder', () => {
     expect(await reader.values('select count(*) from t')).toEqual([[2]])
   })
 
+  test('wait longer for a question each time that a sync ended it, so that it ends beside syncs without a pause', async () => {
+    const dataDir = await emptyFolder()
+    const holder = await open(dataDir)
+    await holder.query(`create function slow() returns int language plpgsql as $$
+      declare began timestamptz := clock_timestamp();
+      begin while clock_timestamp() < began + interval '2.5 s' loop end loop; return 1; end $$`)
+    const said: string[] = []
+    const onWait = (message: string) => void said.push(message)
+    const reader = await openShared(dataDir, { clock, shares: 'reads', waitMs: 20_000, onWait })
+    onTestFinished(() => reader.close())
+    let isOver = false
+    const syncing = async () => {
+      while (!isOver) await holder.query('select count(*) from generate_series(1, 5000)')
+    }
+    const syncs = [syncing(), syncing()]
+    await clock.sleep(100)
+    expect(await reader.values('select slow()')).toEqual([[1]])
+    isOver = true
+    await Promise.all(syncs)
+    expect(said.length).toBeLessThanOrEqual(1)
+  }, 60_000)
+
   /** Has the session until `release`. */
   async function busy(db: Database) {
     let release = () => {}

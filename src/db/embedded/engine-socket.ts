@@ -12,6 +12,7 @@ import {
   LOCK,
   MessageReader,
   messageOf,
+  PATIENCE,
   UNLOCK,
   WORK,
 } from '../pgwire/messages.ts'
@@ -30,6 +31,8 @@ const SAY_AFTER = 2000
 interface SocketOptions {
   /** Whether its transactions may write, and come before questions. */
   readonly isWork: boolean
+  /** Of questions: how long they run although a sync waits, ms; a second where it is not said. */
+  readonly patienceMs?: number | undefined
   /** Called once, when an answer takes long. */
   readonly onSlow?: (() => void) | undefined
 }
@@ -50,13 +53,14 @@ export class SocketEngine extends RemoteEngine {
   #onSlow: (() => void) | undefined
 
   /** @throws the system's error where no process answers */
-  static async open(path: string, { isWork, onSlow }: SocketOptions): Promise<SocketEngine> {
+  static async open(path: string, { isWork, patienceMs, onSlow }: SocketOptions): Promise<SocketEngine> {
     const socket = connect(path)
     await once(socket, 'connect')
     const engine = new SocketEngine(path, socket)
     engine.#onSlow = onSlow
     const settings = isWork ? [WORK, 'on'] : ['default_transaction_read_only', 'on']
-    const parameters = ['user', 'wynnsync', 'database', 'wynnsync', FRAMES, 'on', ...settings, '']
+    const patience = patienceMs === undefined ? [] : [PATIENCE, String(patienceMs)]
+    const parameters = ['user', 'wynnsync', 'database', 'wynnsync', FRAMES, 'on', ...settings, ...patience, '']
     const body = Buffer.from(parameters.join('\0'))
     const head = Buffer.alloc(8)
     head.writeInt32BE(body.length + 9)

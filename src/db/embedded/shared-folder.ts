@@ -22,6 +22,8 @@ import { nameOf, readHolder } from './folder-lock.ts'
 
 /** How long a question of another process may take, ms. */
 const LIMIT = 60_000
+/** How long its questions run at first although a sync waits, ms; twice as long each time that a sync ended one. */
+const PATIENCE = 1000
 /** How often a waiting process looks again, ms. */
 const LOOK_EVERY = 100
 /** How soon a process says that it waits for an answer of the holder, ms; one that needs the folder says it at once. */
@@ -59,21 +61,10 @@ interface Open {
  * @throws RetryableError when another process has it open and does not answer for `waitMs`; and as `openEmbedded`
  */
 export async function openShared(dataDir: string, options: SharedOptions): Promise<Database> {
-  const { live, close, isClosed, locks } = await reopening(dataDir, options)
+  const opened = await reopening(dataDir, options)
+  const { close, locks } = opened
   const reads = options.shares === 'reads'
-
-  /** Runs work; again where the connection was lost and nothing can have been written. */
-  async function use<T>(work: (db: Database) => Promise<T>, mayRepeat: (isUncertain: boolean) => boolean): Promise<T> {
-    for (;;) {
-      const { db, isOwn, isLost, isUncertain } = await live()
-      try {
-        return await work(db)
-      } catch (error) {
-        // What made Postgres fail here would do so again.
-        if (isOwn || !isLost() || isClosed() || !mayRepeat(isUncertain()) || sqlState(error) === '57014') throw error
-      }
-    }
-  }
+  const use = repeating(opened, options)
 
   return {
     kind: 'embedded',
@@ -111,7 +102,7 @@ export async function openShared(dataDir: string, options: SharedOptions): Promi
         return work(sql)
       }
       const mayRepeat = () => reads || limits.limitMs !== undefined || !hasBegun
-      return use((db) => db.transaction(begun, limits), mayRepeat)
+      return use((db) => db.transaction(begun, limits), mayRepeat, reads && limits.limitMs === undefined)
     },
     tryLock: async (name) => {
       if (locks.has(name)) return null
@@ -132,17 +123,48 @@ export async function openShared(dataDir: string, options: SharedOptions): Promi
   }
 }
 
+type Reopening = Awaited<ReturnType<typeof reopening>>
+
+/** Runs work; again where the connection was lost and nothing can have been written, and a question more patiently where a sync ended it. */
+function repeating({ live, isClosed }: Pick<Reopening, 'live' | 'isClosed'>, options: SharedOptions) {
+  return async function use<T>(
+    work: (db: Database) => Promise<T>,
+    mayRepeat: (isUncertain: boolean) => boolean,
+    isPatient = options.shares === 'reads',
+  ): Promise<T> {
+    const until = options.clock.now() + LIMIT
+    for (let patienceMs = PATIENCE; ; ) {
+      const { db, isOwn, isLost, isUncertain } = await live(patienceMs)
+      try {
+        return await work(db)
+      } catch (error) {
+        // What made Postgres fail here would do so again.
+        if (isOwn || !isLost() || isClosed() || !mayRepeat(isUncertain()) || sqlState(error) === '57014') throw error
+        const wasPreempted = sqlState(error) === '40001'
+        if (wasPreempted && options.clock.now() >= until) throw tooBusy()
+        if (wasPreempted && isPatient) patienceMs *= 2
+      }
+    }
+  }
+}
+
 /** The open database; another one, when the process that held it has ended, and the same one anew, when Postgres failed here. */
-async function reopening(dataDir: string, options: SharedOptions) {
+async function reopening(dataDir: string, given: SharedOptions) {
   const locks = new Map<string, Lock>()
+  let said: string | undefined
+  const onWait = (message: string) => {
+    if (message !== said) given.onWait?.(message)
+    said = message
+  }
+  const options = { ...given, onWait }
   let current = await acquire(dataDir, options)
   reopenOnFailure()
   let isClosed = false
   let opening: Promise<void> | undefined
 
-  async function reopen(): Promise<void> {
+  async function reopen(patienceMs?: number): Promise<void> {
     if (current.isOwn) await current.db.close().catch(() => undefined)
-    const next = await acquire(dataDir, { ...options, stopWaiting: undefined })
+    const next = await acquire(dataDir, { ...options, stopWaiting: undefined }, patienceMs)
     // They went with the other process.
     for (const name of locks.keys()) {
       const lock = await next.db.tryLock(name)
@@ -153,9 +175,9 @@ async function reopening(dataDir: string, options: SharedOptions) {
     reopenOnFailure()
   }
 
-  async function live(): Promise<Open> {
+  async function live(patienceMs?: number): Promise<Open> {
     if (isClosed || !current.isLost()) return current
-    opening ??= reopen().finally(() => {
+    opening ??= reopen(patienceMs).finally(() => {
       opening = undefined
     })
     await opening
@@ -180,7 +202,7 @@ async function reopening(dataDir: string, options: SharedOptions) {
 }
 
 /** Opens the database, or connects to the process that has it open, whichever is possible first. */
-async function acquire(dataDir: string, options: SharedOptions): Promise<Open> {
+async function acquire(dataDir: string, options: SharedOptions, patienceMs?: number): Promise<Open> {
   const { clock, shares, waitMs = 0, onWait, stopWaiting } = options
   const began = clock.now()
   const sayAfter = shares ? Math.min(SAY_AFTER, waitMs / 2) : 0
@@ -197,7 +219,7 @@ async function acquire(dataDir: string, options: SharedOptions): Promise<Open> {
       }
     } catch (error) {
       if (!(error instanceof RetryableError)) throw error
-      const connected = shares && (await connectTo(dataDir, shares === 'writes', onWait))
+      const connected = shares && (await connectTo(dataDir, { isWork: shares === 'writes', patienceMs, onWait }))
       if (connected) return connected
       const waited = clock.now() - began
       if (waited >= waitMs) throw error
@@ -211,7 +233,16 @@ async function acquire(dataDir: string, options: SharedOptions): Promise<Open> {
   }
 }
 
-async function connectTo(dataDir: string, isWork: boolean, onWait: SharedOptions['onWait']): Promise<Open | undefined> {
+function tooBusy(): RetryableError {
+  return new RetryableError(
+    'the question needs more time than the process that has the database open leaves between its syncs; ask for less, or while it is stopped',
+  )
+}
+
+async function connectTo(
+  dataDir: string,
+  { isWork, patienceMs, onWait }: Pick<SharedOptions, 'onWait'> & { isWork: boolean; patienceMs: number | undefined },
+): Promise<Open | undefined> {
   const path = socketPath(dataDir)
   if (path === undefined) return undefined
   const sayWho = async () => {
@@ -219,7 +250,11 @@ async function connectTo(dataDir: string, isWork: boolean, onWait: SharedOptions
     if (holder) onWait?.(`waiting for an answer of ${nameOf(holder)}, which has the database open and syncs first`)
   }
   try {
-    const engine = await SocketEngine.open(path, { isWork, onSlow: isWork ? undefined : () => void sayWho() })
+    const engine = await SocketEngine.open(path, {
+      isWork,
+      patienceMs,
+      onSlow: isWork ? undefined : () => void sayWho(),
+    })
     return {
       db: databaseOn(engine, dataDir),
       isOwn: false,

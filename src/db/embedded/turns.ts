@@ -6,7 +6,7 @@ import { FatalError } from '../../base/errors.ts'
  * Who has the one session of the embedded database. Work, such as a sync, is first, and of that what is urgent, such as a poll. Questions wait
  * for it and for each other, and none begins between two pieces of one work; only where work never pauses, one is let in a second, and brief ones
  * for a fifth of the time: a command asks dozens, one after the other. A question that runs is stopped when its time is over, and when work waits
- * for it and it has run for a second: then it begins anew afterwards, while its time lasts. An idle question begins after a second in
+ * for it and it has run for a second: then it begins anew afterwards, while its time lasts; of a command with twice the patience. An idle question begins after a second in
  * which the session was free, and is stopped by every other user. All times are real, whatever the clock of the program.
  */
 
@@ -34,6 +34,8 @@ export interface Turn {
 export interface TurnOptions {
   /** Of a question: when its time is over, as `performance.now()`. Infinite where only work ends it. */
   readonly endsAt?: number | undefined
+  /** Of a question: how long it runs although work waits for it, ms; a second where it is not said. */
+  readonly patienceMs?: number | undefined
   /** Of a question: gives way to all others, and to work at once. */
   readonly isIdle?: boolean | undefined
   /** Of work: comes before other work, and no other begins between two pieces of it. */
@@ -113,7 +115,9 @@ export function takeTurns(interrupt: () => void) {
   function hold(options: TurnOptions): Turn {
     idle.cancel()
     const { stop, stopped, run, clear } = stoppable(options, interrupt)
-    const hurry = isQuestion(options) ? onceLater(PATIENCE, () => isWorkWaiting() && stop('preempted')) : undefined
+    const hurry = isQuestion(options)
+      ? onceLater(options.patienceMs ?? PATIENCE, () => isWorkWaiting() && stop('preempted'))
+      : undefined
     const mine: Held = { options, hurry: () => (options.isIdle ? stop('preempted') : hurry?.begin()) }
     current = mine
     if (options.isIdle) options.signal?.addEventListener('abort', mine.hurry, { once: true })

@@ -10,6 +10,7 @@ import {
   MessageReader,
   messageOf,
   type Opening,
+  PATIENCE,
   READY,
   readOpening,
   UNLOCK,
@@ -33,7 +34,10 @@ export interface Connections {
 }
 
 /** Parameters of a connection that are no settings. */
-const notSettings = new Set(['user', 'database', 'replication', 'options'])
+const notSettings = new Set(['user', 'database', 'replication', 'options', WORK, FRAMES, PATIENCE])
+
+/** How long syncs wait at most for a question that is asked again and again, ms. */
+export const LONGEST_PATIENCE = 8000
 
 /** Serves one client until one of the two closes the connection. Never rejects. */
 export async function serveConnection(socket: Socket, id: number, connections: Connections): Promise<void> {
@@ -42,6 +46,7 @@ export async function serveConnection(socket: Socket, id: number, connections: C
     id,
     isWork: false,
     isUrgent: false,
+    patienceMs: undefined,
     settings: new Map(),
     hasPrepared: false,
     send: (bytes) => void (socket.writable && socket.write(bytes)),
@@ -208,8 +213,10 @@ function acceptClient(
   const secret = Math.floor(random() * 2 ** 31)
   open.set(client.id, { client, secret })
   client.isWork = tryLock !== undefined && parameters.has(WORK)
+  if (tryLock && parameters.has(PATIENCE))
+    client.patienceMs = Math.min(Number(parameters.get(PATIENCE)), LONGEST_PATIENCE)
   client.settings = new Map([
-    ...[...parameters].filter(([name]) => !notSettings.has(name) && name !== WORK && name !== FRAMES),
+    ...[...parameters].filter(([name]) => !notSettings.has(name)),
     // `-c name=value`, as PGOPTIONS has it.
     ...[...(parameters.get('options') ?? '').matchAll(/-c\s*([\w.]+)=(\S+)/g)].map(
       ([, name = '', value = '']) => [name, value] as const,

@@ -9,6 +9,8 @@
 
 /** Parameter of a connection whose transactions come before questions. */
 export const WORK = 'wynnsync.work'
+/** Parameter of a connection whose questions syncs wait for as long, ms. */
+export const PATIENCE = 'wynnsync.patience'
 /** Parameter of a connection that gets the whole response to each message as one message, with this letter. */
 export const FRAMES = 'wynnsync.frames'
 export const FRAME = 'w'

@@ -15,6 +15,8 @@ export interface TakeOptions {
   readonly isWork: boolean
   /** Of work: comes before other work. */
   readonly isUrgent?: boolean | undefined
+  /** Of a question: how long it runs although work waits for it, ms. */
+  readonly patienceMs?: number | undefined
   /** Of a question: how long it may take with its waiting, ms. */
   readonly limitMs?: number | undefined
   /** Called when it is to end the turn, since its time is over or work waits for it. From then on its statements are interrupted. */
@@ -51,6 +53,8 @@ export interface ClientConnection {
   isWork: boolean
   /** Whether what follows comes before other work. */
   isUrgent: boolean
+  /** Of questions: how long they run although work waits, ms. */
+  patienceMs: number | undefined
   /** Settings of the session, kept while others have it. */
   settings: ReadonlyMap<string, string>
   /** Whether it may have prepared statements with names, which the session keeps. */
@@ -119,9 +123,9 @@ export function multiplexSession(session: ProtocolSession, clock: Clock, limitMs
     }
     const onWait = () => void (place.taken && !place.isRunning && idle.start(client))
     const { signal } = place.cancel
-    const { isWork, isUrgent } = client
+    const { isWork, isUrgent, patienceMs } = client
     try {
-      place.taken = await session.take({ isWork, isUrgent, limitMs, restore, onStop, onWait, signal })
+      place.taken = await session.take({ isWork, isUrgent, patienceMs, limitMs, restore, onStop, onWait, signal })
     } catch (error) {
       places.delete(client)
       throw signal.aborted || sqlState(error) === '57014' ? new Cancelled(messageOf(error)) : error
