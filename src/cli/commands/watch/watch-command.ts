@@ -92,7 +92,7 @@ export async function watchList(context: Context): Promise<void> {
   writeResult(context, documentOf(context, place, content), rows.length > 0 ? table : none, boldFirstLine)
 }
 
-/** `watch test <name>`: sends the latest message that the watch has, or a line of words, and says that it is a test. @throws FatalError when it was refused */
+/** `watch test <name>`: sends the latest message that the watch has, or that there was nothing, and says that it is a test. @throws FatalError when it was refused */
 export async function watchTest(context: Context, _flags: WatchFlags, name: string): Promise<void> {
   const { clock, config } = context.app
   const { place, content } = await shownIn(context, 'watch test')
@@ -107,7 +107,9 @@ export async function watchTest(context: Context, _flags: WatchFlags, name: stri
   const sent = sendMessage(target, message, { clock, signal: context.signal, http })
   const { failure } = await sent.finally(() => http.close())
   if (failure !== null) throw new FatalError(`the ${targetText(target)} did not take the message: ${failure}`)
-  const what = latest ? `the latest that it is about, of ${latest.at.toISOString()},` : 'a line of words'
+  const what = latest
+    ? `the latest that it is about, of ${latest.at.toISOString()},`
+    : 'nothing of it happened in the last day; a message that says so'
   shown(context, place, content, `${what} was sent to the ${targetText(target)}\n`)
 }
 
