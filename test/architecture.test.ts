@@ -90,22 +90,25 @@ function roomOf(folder: string, path: string): string | undefined {
 
 /** Where code below the resources contains the name of one, with the reason. The list only shrinks. */
 const namesResource: Readonly<Record<string, { readonly names: readonly string[]; readonly reason: string }>> = {
-  'src/cli/commands/auth/auth-identity.ts': { names: ['players'], reason: 'an endpoint of the API' },
-  'src/cli/commands/backfill/index.ts': { names: ['guilds', 'players'], reason: 'an example of a command' },
-  'src/cli/commands/demo/demo-story.ts': { names: ['territories'], reason: 'the plural of what is counted' },
+  'src/cli/commands/auth/auth.ts': { names: ['players'], reason: 'an endpoint of the API' },
+  'src/cli/declarations/record.ts': {
+    names: ['guilds', 'items', 'players', 'recipes', 'territories'],
+    reason: 'an example of a command',
+  },
+  'src/cli/commands/demo/demo-command.ts': { names: ['territories'], reason: 'the plural of what is counted' },
   'src/cli/commands/doctor/doctor-checks.ts': {
     names: ['guilds', 'players', 'seasons'],
     reason: 'an endpoint of the API',
   },
-  'src/cli/commands/replay/index.ts': { names: ['items', 'recipes'], reason: 'an example of a command' },
-  'src/cli/commands/retract/index.ts': { names: ['territories'], reason: 'an example of a command' },
+  'src/cli/declarations/look-after.ts': {
+    names: ['items', 'recipes', 'territories'],
+    reason: 'an example of a command',
+  },
   'src/cli/commands/sandbox/sandbox-command.ts': {
     names: ['guild-list', 'territories'],
     reason: 'an example of a command',
   },
-  'src/cli/commands/start/index.ts': { names: ['players', 'territories'], reason: 'an example of a command' },
-  'src/cli/commands/status/status-text.ts': { names: ['items'], reason: 'an example of a command' },
-  'src/cli/commands/sync/index.ts': { names: ['guilds', 'items', 'recipes'], reason: 'an example of a command' },
+  'src/cli/commands/status/status-command.ts': { names: ['items'], reason: 'an example of a command' },
   'src/cli/commands/sync/sync-command.ts': { names: ['items'], reason: 'an example of a command' },
   'src/sync/tables/privacy.ts': { names: ['guilds', 'players'], reason: 'an example in the comment of a column' },
   'src/sync/tables/ledger.ts': { names: ['guilds', 'items'], reason: 'an example in the comment of a column' },
@@ -244,6 +247,39 @@ describe('the files of src', () => {
 
   test('write no instant of the database server into history', () => {
     expect(offenders('sync/', /(?<!\.)\bnow\(\)|current_timestamp|clock_timestamp/i, 'code')).toEqual([])
+  })
+
+  test('cross each other by few names and few doors: a bound is what there is, and goes down only', () => {
+    const written = files.filter(({ isGenerated }) => !isGenerated)
+    const namesOf = ({ code }: (typeof files)[number]) => [
+      ...(code.match(/^export (?:abstract |async )?(?:class|const|function\*?|interface|type) \w/gm) ?? []),
+      ...[...code.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) =>
+        names.split(',').filter((name) => name.trim() !== ''),
+      ),
+    ]
+    const linesOf = ({ path }: (typeof files)[number]) => readFileSync(join(root, path), 'utf8').split('\n').length - 1
+    const topOf = (path: string) => roomOf('src', path)
+    const doors = new Set(
+      files.flatMap(({ path, imports }) =>
+        imports.filter((name) => name.startsWith('src/') && topOf(name) !== topOf(path)),
+      ),
+    )
+    const figures = {
+      files: written.length,
+      lines: written.reduce((sum, file) => sum + linesOf(file), 0),
+      exports: written.flatMap(namesOf).length,
+      doors: doors.size,
+      'files of more than 450 lines': written.filter((file) => linesOf(file) > 450).length,
+      'files of less than 25 lines': written.filter((file) => linesOf(file) < 25).length,
+    }
+    const text = Object.entries(figures).map(([name, count]) => `${count} ${name}`)
+    process.stdout.write(
+      `\nsrc has ${text.join(', ')}, ${(figures.lines / figures.exports).toFixed(1)} lines for each export\n`,
+    )
+    expect(figures.exports).toBeLessThanOrEqual(3026)
+    expect(figures.doors).toBeLessThanOrEqual(240)
+    expect(figures['files of more than 450 lines']).toBeLessThanOrEqual(3)
+    expect(figures['files of less than 25 lines']).toBeLessThanOrEqual(42)
   })
 
   test('import each other in no circle, not even for a type', () => {

@@ -8,10 +8,27 @@ import { exitCodes } from '../../dist/cli/exit-codes.js'
 import { jsonSchemas } from '../../dist/cli/output/json-schemas.js'
 import { createMeter } from '../../dist/monitoring/metrics.js'
 import { resources } from '../../dist/resources/index.js'
-import { catalogue } from '../../dist/sandbox/faults/catalogue.js'
+import { catalogue } from '../../dist/sandbox/faults/index.js'
 import { isWorklist } from '../../dist/sync/declare/resource.js'
 import { policiesOf } from '../../dist/sync/evidence/policies.js'
+import { callTree } from './call-trees.mjs'
 import { explained } from './policies.mjs'
+
+/** Files and folders whose functions everything calls: a tree of calls leaves them out. */
+const COMMON = [
+  ...[
+    'api/endpoints',
+    'api/errors',
+    'api/http',
+    'api/schemas',
+    'base',
+    'db',
+    'drawing/words',
+    'resources/record',
+    'resources/redaction',
+  ],
+  ...['sync/normalize/hash', 'sync/run/run-log', 'sync/sql', 'sync/tables'],
+]
 
 export const tables = {
   operations,
@@ -69,6 +86,24 @@ export const tables = {
         return [name, says, takes(policy), follows, ends]
       }),
     ),
+  'calls-of-territories': () =>
+    callTree('sync/run/ingest#ingest', {
+      leaves: COMMON,
+      depth: 4,
+      through: {
+        'resource.extract': 'resources/territories/index#territories',
+        'resource.derive': 'resources/territories/derive#deriveCaptures',
+      },
+    }),
+  'calls-of-a-guild': () =>
+    callTree('sync/run/run-resource#runWorklist', {
+      leaves: [...COMMON, 'sync/archive', 'sync/respond'],
+      depth: 4,
+      through: { 'resource.extractOne': 'resources/guilds/index#guilds' },
+    }),
+  'calls-of-the-map': () => callTree('web/pages/map#mapPage', { leaves: COMMON }),
+  'calls-of-a-question': () => callTree('web/api/routes#answer', { leaves: COMMON }),
+  'calls-of-an-export': () => callTree('lake/export#exportLake', { leaves: [...COMMON, 'resources'] }),
   archive: () =>
     table(
       ['resource', 'kept for', 'measured'],

@@ -1,5 +1,5 @@
 import { type Api, type ClientOptions, createClient } from '../api/client.ts'
-import type { RequestEvent } from '../api/http/request-event.ts'
+import type { RequestEvent } from '../api/http/transport.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Database } from '../db/database.ts'
 import { type Admission, type AdmissionOptions, openAdmission } from '../sync/run/admission.ts'

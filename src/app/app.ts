@@ -10,8 +10,8 @@ import { type ConnectOptions, connect, NothingThere } from '../db/connect.ts'
 import type { Database } from '../db/database.ts'
 import type { EmbeddedDatabase } from '../db/embedded/embedded.ts'
 import { type Installed, type Migrated, migrate, readInstalled } from '../db/migrations/migrate.ts'
-import { readJournal, readScript } from '../db/migrations/migration-files.ts'
-import { ownObjects } from '../db/migrations/run-scripts.ts'
+import { ownObjects, readJournal, readScript } from '../db/migrations/run-migrations.ts'
+
 import { admitReader, hasReader, NO_READER } from '../db/reader.ts'
 import { readCredential } from './stored-credential.ts'
 

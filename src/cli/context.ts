@@ -1,7 +1,7 @@
 import { type App, checkReadable, createApp, migrateDatabase, openDatabase } from '../app/app.ts'
 import { type ConfigFlags, givenSettings, readConfig, type SettingChecks } from '../base/config.ts'
-import { wholeNumber } from '../base/config-values.ts'
 import { codeOf, FatalError, InterruptedError, messageOf } from '../base/errors.ts'
+import { wholeNumber } from '../base/settings.ts'
 import { tableExists } from '../db/catalog.ts'
 import { NothingThere } from '../db/connect.ts'
 import type { Database, Sql } from '../db/database.ts'

@@ -4,14 +4,42 @@ import { settingWarnings } from '../base/config.ts'
 import { messageOf, UsageError } from '../base/errors.ts'
 import { visibleLine } from '../base/terminal-text.ts'
 import { didYouMean, nearest } from '../base/text/nearest.ts'
-import { commandGroups, commands } from './all-commands.ts'
-import type { CommandDeclaration } from './command.ts'
+import type { CommandDeclaration, CommandGroup } from './command.ts'
 import { type CommonFlags, type Context, createContext, type Terminal } from './context.ts'
+import { dictionary, lake, mcp, query, report, serve, serveDb, watch } from './declarations/ask.ts'
+import { auth, config, demo, init } from './declarations/begin.ts'
+import {
+  backup,
+  doctor,
+  migrate,
+  move,
+  privacy,
+  quarantine,
+  replay,
+  restore,
+  retract,
+  runs,
+  status,
+  verify,
+} from './declarations/look-after.ts'
+import { completeOf, completion, sandbox, webKey } from './declarations/others.ts'
+import { backfill, start, sync } from './declarations/record.ts'
 import { exitCode, exitCodeOfError } from './exit-codes.ts'
 import { commonOptions } from './options.ts'
 
 export { interruption } from './context.ts'
 export { openOutput } from './output/output.ts'
+
+/** All commands, in the order of `--help`, by what they are for. */
+const commandGroups: Readonly<Record<string, readonly (CommandDeclaration | CommandGroup)[]>> = {
+  Begin: [demo, init, auth, config],
+  Record: [sync, start, backfill],
+  Ask: [query, report, dictionary, serve, mcp, serveDb, lake, watch],
+  'Look after': [status, doctor, runs, quarantine, replay, retract, verify, backup, restore, migrate, move, privacy],
+  Others: [sandbox, webKey, completion, completeOf(() => commands)],
+}
+
+export const commands: readonly (CommandDeclaration | CommandGroup)[] = Object.values(commandGroups).flat()
 
 /**
  * Reads the command line, runs the command and returns its exit code. Writes errors to stderr and throws none of them.

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { hostFilter } from './host-names.ts'
 import { type Address, type HttpServer, listen } from './listen.ts'
-import { METRICS_TYPE } from './metrics-text.ts'
+import { METRICS_TYPE } from './metrics.ts'
 
 interface MetricsServerOptions extends Omit<Address, 'flag'> {
   /** Allowed host names besides addresses and `localhost`. */

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import type { App } from '../app/app.ts'
 import { type Clock, within } from '../base/clock.ts'
 import { watchFileOf } from '../base/config.ts'
-import { wholeNumber } from '../base/config-values.ts'
+import { wholeNumber } from '../base/settings.ts'
 import type { Database, Sql } from '../db/database.ts'
-import { readDatingRemarks } from '../sync/overview/overview.ts'
-import { lastAcceptedRuns, readMeasures } from '../sync/overview/recent-runs.ts'
+import { lastAcceptedRuns, readDatingRemarks, readMeasures } from '../sync/overview/overview.ts'
+
 import type { RunResult } from '../sync/run/run-result.ts'
-import { createMeter, type Meter, type Stuck, type Watched } from './metrics.ts'
-import { type Metric, metricsText } from './metrics-text.ts'
+import { createMeter, type Meter, type Metric, metricsText, type Stuck, type Watched } from './metrics.ts'
+
 import type { Watching } from './watches/watching.ts'
 import { noWebhook, openWebhook, type Webhook } from './webhook.ts'
 

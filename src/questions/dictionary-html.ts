@@ -1,5 +1,4 @@
-import type { Table } from './dictionary.ts'
-import type { Block } from './dictionary-page.ts'
+import type { Block, Table } from './dictionary.ts'
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #8886; --box: #8882; }

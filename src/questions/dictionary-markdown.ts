@@ -1,5 +1,4 @@
-import type { Table } from './dictionary.ts'
-import type { Block } from './dictionary-page.ts'
+import type { Block, Table } from './dictionary.ts'
 
 /** The dictionary as Markdown; its diagrams are Mermaid. */
 export function markdownOf(page: readonly Block[]): string {

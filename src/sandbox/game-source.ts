@@ -6,7 +6,7 @@ import { patchItems } from './generator/patch.ts'
 import type { ItemWorld } from './generator/records.ts'
 import { type AnswerSource, once } from './http/answer.ts'
 import type { AnswerForm } from './http/paging.ts'
-import type { People } from './oauth/people.ts'
+import type { People } from './oauth/tokens.ts'
 import type { WorldSource } from './world-source.ts'
 
 /** A few guilds, and what happens to them in three days. */

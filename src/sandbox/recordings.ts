@@ -1,5 +1,11 @@
-import { readBody, readGzippedBody } from '../api/schemas/recordings/recording-body.ts'
-import { type Recorded, readIndex, requestName } from '../api/schemas/recordings/recording-index.ts'
+import {
+  type Recorded,
+  readBody,
+  readGzippedBody,
+  readIndex,
+  requestName,
+} from '../api/schemas/recordings/recording-index.ts'
+
 import { parseJsonBytes } from '../base/text/decode.ts'
 import { type AnswerSource, type ApiRequest, type Copy, isRefusal, once, type Refusal, refuse } from './http/answer.ts'
 import { json } from './http/cached-source.ts'

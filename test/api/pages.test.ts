@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BadRequest, Unavailable } from '../../src/api/errors.ts'
-import { walkAll } from '../../src/api/pages.ts'
+import { walkAll } from '../../src/api/listings.ts'
 import { type Listing, readListing } from '../../src/api/read-listing.ts'
 import type { ApiResponse } from '../../src/api/response.ts'
 import { RetryableError } from '../../src/base/errors.ts'

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
 import { DURATION, durationOf, INSTANT, instantOf } from '../../src/base/text/instants.ts'
-import { commands } from '../../src/cli/all-commands.ts'
 import { durationFlag, instantFlag } from '../../src/cli/options.ts'
+import { commands } from '../../src/cli/program.ts'
 
 /** What a flag takes in each command that has it, older names left out: its value, and whether it is given once. */
 const forms = new Map<string, Map<string, string[]>>()

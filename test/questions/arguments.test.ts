@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/base/errors.ts'
 import {
+  hasKeys,
+  KEYS,
+  orderSql,
+  pageStatement,
+  readOrder,
+  readSelect,
+  shownStatement,
+  statementFor,
+} from '../../src/questions/asking/ask.ts'
+import {
   conditionOf,
   filterOf,
   filterText,
@@ -10,10 +20,9 @@ import {
   readFilters,
   valuesOf,
 } from '../../src/questions/asking/filters.ts'
-import { readOrder, readSelect } from '../../src/questions/asking/order.ts'
-import { hasKeys, KEYS, pageStatement } from '../../src/questions/asking/page.ts'
+
 import { unreadable, WrongArgument } from '../../src/questions/asking/readable.ts'
-import { orderSql, shownStatement, statementFor } from '../../src/questions/asking/statement.ts'
+
 import { unitOf } from '../../src/questions/asking/units.ts'
 import { givenWords } from '../../src/questions/asking/words.ts'
 import { callOf, nameColumn, type Question, usageOf } from '../../src/questions/questions.ts'

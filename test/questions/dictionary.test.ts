@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { topics } from '../../src/questions/catalogue.ts'
-import { readDictionary } from '../../src/questions/dictionary.ts'
+import { pageOf, readDictionary } from '../../src/questions/dictionary.ts'
 import { htmlOf } from '../../src/questions/dictionary-html.ts'
 import { markdownOf } from '../../src/questions/dictionary-markdown.ts'
-import { pageOf } from '../../src/questions/dictionary-page.ts'
+
 import { buildProgram, runProgram } from '../support/cli.ts'
 import { kindsOfPart, temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { statementFor } from '../../src/questions/asking/statement.ts'
+import { statementFor } from '../../src/questions/asking/ask.ts'
 import { readQuestions } from '../../src/questions/questions.ts'
 import { givenOf } from '../support/every-question.ts'
 import { liveSevenHours } from '../support/report-world.ts'

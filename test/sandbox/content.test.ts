@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { classNames } from '../../src/sandbox/content/abilities.ts'
 import { articleTypes } from '../../src/sandbox/content/articles.ts'
-import { classNames } from '../../src/sandbox/content/classes.ts'
 import { given } from './given.ts'
 
 const limits = { guest: 10_000, token: 10_000 }

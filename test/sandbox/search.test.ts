@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { camelCase } from '../../src/sandbox/generator/names.ts'
+import { camelCase } from '../../src/sandbox/generator/words.ts'
 import type { Item, Recipe } from '../../src/sandbox/index.ts'
 import { given, namesOf, type PageBody, world } from './given.ts'
 

@@ -1,5 +1,5 @@
 import type { Database } from '../../src/db/database.ts'
-import { statementFor } from '../../src/questions/asking/statement.ts'
+import { statementFor } from '../../src/questions/asking/ask.ts'
 import { readQuestions } from '../../src/questions/questions.ts'
 
 /** A value for each parameter that a function can have. */

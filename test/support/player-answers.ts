@@ -2,9 +2,9 @@ import { restrictionVocabulary } from '../../src/api/schemas/people/restrictions
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { players } from '../../src/resources/players/index.ts'
 import type { PrivacyPolicy } from '../../src/sync/privacy/restrictions/rule-source.ts'
-import { runResource } from '../../src/sync/run/run-resource.ts'
+import { runResource, type WorklistOptions } from '../../src/sync/run/run-resource.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
-import type { WorklistOptions } from '../../src/sync/run/run-worklist.ts'
+
 import { playerId } from './guild-answers.ts'
 import { headersOf, instantOf, timeOf, type World } from './world.ts'
 

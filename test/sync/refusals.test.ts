@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readOverview } from '../../src/cli/commands/status/status-overview.ts'
-import { statusText } from '../../src/cli/commands/status/status-text.ts'
+import { readOverview, statusText } from '../../src/cli/commands/status/status-command.ts'
+
 import { guildList } from '../../src/resources/guild-list/index.ts'
 import { players } from '../../src/resources/players/index.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { noCounts } from '../../src/sync/ledger/ledger.ts'
 import type { Outcome } from '../../src/sync/respond/record-outcome.ts'
-import { advance, allowance, failureOf, noProgress, type ProgressEvent } from '../../src/sync/run/run-worklist.ts'
+import { advance, allowance, failureOf, noProgress, type ProgressEvent } from '../../src/sync/run/run-resource.ts'
 import { addMissed, addOutcome, emptySummary, reasonOf, rejectKeys, statusOf } from '../../src/sync/run/worklist-run.ts'
 import type { Refusal, RefusalState } from '../../src/sync/worklist/refusals.ts'
 import { addKey, endOfKeys, noRefusals, takeReady } from '../../src/sync/worklist/run-refusals.ts'

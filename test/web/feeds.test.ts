@@ -1,8 +1,8 @@
 import { parseHTML } from 'linkedom'
 import { SaxesParser } from 'saxes'
 import { describe, expect, test } from 'vitest'
-import { atomText, type Feed } from '../../src/web/feeds/atom.ts'
-import { newsFeed } from '../../src/web/feeds/world.ts'
+import { atomText, type Feed, newsFeed } from '../../src/web/feeds/feeds.ts'
+
 import { kindsOfPart } from '../support/postgres.ts'
 import { hostile } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'

@@ -7,8 +7,16 @@ import { type ApiRequest, wireRequest } from '../http/request.ts'
 import { type Dates, datesOf, type Headers } from '../http/response-headers.ts'
 import { offline, type Recorder } from '../http/transport.ts'
 import { toApiResponse } from '../response.ts'
-import { BrokenRecording, placeIn, readBody } from '../schemas/recordings/recording-body.ts'
-import { decodedPath, type Recorded, readIndex, requestName } from '../schemas/recordings/recording-index.ts'
+import {
+  BrokenRecording,
+  decodedPath,
+  placeIn,
+  type Recorded,
+  readBody,
+  readIndex,
+  requestName,
+} from '../schemas/recordings/recording-index.ts'
+
 import { versionParser } from './json-versions.ts'
 
 /** Where recorded responses come from. */

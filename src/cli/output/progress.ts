@@ -1,4 +1,4 @@
-import type { WalkProgress } from '../../api/pages.ts'
+import type { WalkProgress } from '../../api/listings.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { durationText } from './units.ts'

@@ -1,8 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../../base/errors.ts'
-import { type CompiledModule, DamagedCluster, type EngineOptions, openEngine } from './embedded-engine.ts'
-import type { SharedMemory } from './embedded-files.ts'
+import {
+  type CompiledModule,
+  DamagedCluster,
+  type EngineOptions,
+  openEngine,
+  type SharedMemory,
+} from './embedded-engine.ts'
+
 import { bindToReader } from './embedded-reader.ts'
 import { exchange, inOrder } from './remote-engine.ts'
 

@@ -9,9 +9,9 @@ import { openEmbedded } from '../embedded/embedded.ts'
 import { CREATE } from '../embedded/embedded-create.ts'
 import { openEngine } from '../embedded/embedded-engine.ts'
 import { pack } from '../embedded/tar.ts'
-import { INSTALLED_PROGRAM } from './installed-program.ts'
-import { INSTALLED_SQL, type MigrateOptions, migrate } from './migrate.ts'
-import { hashOfAll, readJournal, readScript } from './migration-files.ts'
+import { INSTALLED_PROGRAM, INSTALLED_SQL, type MigrateOptions, migrate } from './migrate.ts'
+
+import { hashOfAll, readJournal, readScript } from './run-migrations.ts'
 
 /*
  * A migrated cluster without any data, made when the package is built: to unpack it takes a fraction of the time and the

@@ -1,9 +1,91 @@
 import { hash } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { Clock } from '../../base/clock.ts'
+import { FatalError, messageOf, RetryableError } from '../../base/errors.ts'
 import { tableExists } from '../catalog.ts'
 import type { Sql } from '../database.ts'
-import { type Migration, naming, readText } from './migration-files.ts'
+import { sqlState } from '../sql-errors.ts'
+
+/** SQL that may run again whenever it changes: views, functions, comments. Its name is what the database remembers. */
+export interface RepeatableSql {
+  readonly name: string
+  readonly path: string
+}
+
+export interface Migration {
+  readonly tag: string
+  /** Milliseconds since the epoch; drizzle runs what is later than the newest one applied. */
+  readonly when: number
+}
+
+/** A repeatable file with its text. */
+export interface Script extends RepeatableSql {
+  readonly text: string
+  readonly sha256: string
+  /** The views and functions that it makes, `view analytics.item`; of a function that takes several lists of arguments, each. */
+  readonly makes: readonly string[]
+  /** Also those that it drops: an earlier edition made them. */
+  readonly names: readonly string[]
+}
+
+/** The migrations in the order of the journal. @throws FatalError when its times do not rise */
+export async function readJournal(folder: string): Promise<Migration[]> {
+  const path = join(folder, 'meta', '_journal.json')
+  const journal: unknown = JSON.parse(await readText(path))
+  const entries = isJournal(journal) ? journal.entries : []
+  entries.forEach((entry, index) => {
+    const before = entries[index - 1]
+    if (before && entry.when <= before.when)
+      throw new FatalError(
+        `${path}: the time of ${entry.tag} (${entry.when}) is not after that of ${before.tag} (${before.when}), so it would be skipped; raise its "when"`,
+        { context: { path, migration: entry.tag } },
+      )
+  })
+  return entries
+}
+
+function isJournal(value: unknown): value is { entries: Migration[] } {
+  return typeof value === 'object' && value !== null && 'entries' in value && Array.isArray(value.entries)
+}
+
+/** @throws FatalError as `readText` */
+export async function readScript(file: RepeatableSql): Promise<Script> {
+  const text = await readText(file.path)
+  const code = text.replace(/--.*/g, '')
+  const made = [...code.matchAll(/\bcreate\s+(?:or\s+replace\s+)?(view|function)\s+([a-z_]\w*\.\w+)/gi)]
+  const dropped = [...code.matchAll(/\bdrop\s+(view|function)\s+(?:if\s+exists\s+)?([a-z_]\w*\.\w+)/gi)]
+  const inWords = ([, kind = '', name = '']: RegExpExecArray) => `${kind} ${name}`.toLowerCase()
+  const makes = made.map(inWords)
+  return { ...file, text, sha256: hash('sha256', text), makes, names: [...makes, ...dropped.map(inWords)] }
+}
+
+/** SHA-256 over all of them, in hexadecimal. */
+export function hashOfAll(scripts: readonly Script[]): string {
+  return hash('sha256', scripts.map(({ name, sha256 }) => `${name} ${sha256}\n`).join(''))
+}
+
+/** @throws FatalError when the file cannot be read */
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new FatalError(`${path} cannot be read; the installation is incomplete`, { cause, context: { path } })
+  }
+}
+
+/** Runs a file; its error names the file, and rolls the transaction back. */
+async function naming<T>(file: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (cause) {
+    if (cause instanceof RetryableError) throw cause
+    throw new FatalError(`${file} failed, and the database is unchanged: ${messageOf(cause)}`, {
+      cause,
+      context: { file, sqlState: sqlState(cause) },
+    })
+  }
+}
 
 /**
  * Some migrations had other content before their present one, at another time of the journal; drizzle would run them a
@@ -74,4 +156,212 @@ export async function lockMigrations(sql: Sql): Promise<void> {
     )
   }
   await sql.query('lock table drizzle.__drizzle_migrations in share row exclusive mode')
+}
+
+interface InstalledScripts {
+  readonly applied: readonly string[]
+  /** Why they could not be replaced; the present ones stay. */
+  readonly postponed?: string
+}
+
+/** Which of the views and functions in `$1`, such as `view analytics.item`, are there; a function as often as it has lists of arguments. */
+export const PRESENT = `
+  (select coalesce(json_agg(kind || ' ' || name), '[]') from (${objectsIn('relname as name', 'proname as name')}) each
+    where kind || ' ' || name = any($1::text[]))`
+
+/** Views and functions with their schemas. @param ofView, ofFunction what else is selected of each */
+function objectsIn(ofView: string, ofFunction: string): string {
+  const named = (column: string) => column.replace(/^(\w+) as name/, `nspname || '.' || $1 as name`)
+  return `
+    select 'view' as kind, ${named(ofView)} from pg_class join pg_namespace on pg_namespace.oid = relnamespace where relkind = 'v'
+     union all
+    select 'function', ${named(ofFunction)} from pg_proc join pg_namespace on pg_namespace.oid = pronamespace where prokind = 'f'`
+}
+
+export const namesOf = (scripts: readonly Script[]): string[] => [...new Set(scripts.flatMap(({ names }) => names))]
+
+/** The scripts of which something is not there. */
+export function withMissing(scripts: readonly Script[], present: readonly string[]): Set<Script> {
+  const count = (names: readonly string[]) => {
+    const counts = new Map<string, number>()
+    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+    return counts
+  }
+  const there = count(present)
+  const made = count(scripts.flatMap(({ makes }) => makes))
+  const isMissing = (name: string) => (there.get(name) ?? 0) < (made.get(name) ?? 0)
+  return new Set(scripts.filter(({ makes }) => makes.some(isMissing)))
+}
+
+/**
+ * Installs the repeatable SQL from the first file that changed, or of which something is missing, on: in place, so that what others
+ * have granted on it stays. Where that does not go, because a later script needs what an earlier one makes anew, all that scripts
+ * have ever made is dropped, the last first, and made again; grants to other roles are given again. What an object of the user's own
+ * needs is not dropped: it is replaced in place, and where that does not go either, everything stays as it is. Syncs go on without
+ * waiting for a person.
+ *
+ * @throws FatalError naming the file that failed
+ */
+export async function runScripts(sql: Sql, scripts: readonly Script[], clock: Clock): Promise<InstalledScripts> {
+  const inPlace = await attempt(sql, async () => await run(sql, await dueOf(sql, scripts), clock))
+  if ('done' in inPlace) return { applied: inPlace.done }
+  let needed: readonly string[] = []
+  const anew = await attempt(sql, async () => {
+    const before = await installedObjects(sql, scripts)
+    needed = await ownObjectsOn(sql, await dropInstalled(sql, before))
+    const applied = await run(sql, scripts, clock)
+    await grantAgain(sql, before, await installedObjects(sql, scripts))
+    return applied
+  })
+  if ('done' in anew) return { applied: anew.done }
+  // A script that fails the second time fails for itself.
+  if (needed.length === 0) throw anew.error.context.file === undefined ? inPlace.error : anew.error
+  return {
+    applied: [],
+    postponed: `${anew.error.context.file} makes something anew that objects of your own need (${needed.join(', ')}): save their definitions, drop them, run \`wynnsync migrate\`, and create them again`,
+  }
+}
+
+/** Does something, or leaves everything as it was. @throws what is no failure of a script */
+async function attempt<T>(
+  sql: Sql,
+  work: () => Promise<T>,
+): Promise<{ readonly done: T } | { readonly error: FatalError }> {
+  await sql.query('savepoint scripts')
+  try {
+    const done = await work()
+    await sql.query('release savepoint scripts')
+    return { done }
+  } catch (error) {
+    if (!(error instanceof FatalError) || sqlState(error) === undefined) throw error
+    await sql.query('rollback to savepoint scripts; release savepoint scripts')
+    return { error }
+  }
+}
+
+async function dueOf(sql: Sql, scripts: readonly Script[]): Promise<readonly Script[]> {
+  // What it made is granted to readers by this.
+  const rows = await sql.query<{ name: string; sha256: string }>(
+    'select name, sha256 from sync.installed_sql where makes is not null',
+  )
+  const installed = new Map(rows.map(({ name, sha256 }) => [name, sha256]))
+  const [state] = await sql.query<{ present: string[] }>(`select ${PRESENT} as present`, [namesOf(scripts)])
+  const missing = withMissing(scripts, state?.present ?? [])
+  const first = scripts.findIndex((script) => installed.get(script.name) !== script.sha256 || missing.has(script))
+  return first < 0 ? [] : scripts.slice(first)
+}
+
+async function run(sql: Sql, scripts: readonly Script[], clock: Clock): Promise<string[]> {
+  for (const { name, path, text, sha256, names } of scripts) {
+    await naming(basename(path), () => sql.query(text))
+    await sql.query(
+      `insert into sync.installed_sql (name, sha256, installed_at, makes) values ($1, $2, $3, $4)
+       on conflict (name) do update set sha256 = excluded.sha256, installed_at = excluded.installed_at, makes = excluded.makes`,
+      [name, sha256, new Date(clock.now()), [...new Set(names)]],
+    )
+  }
+  return scripts.map(({ name }) => name)
+}
+
+/** A view or function in the catalog. */
+interface Installed {
+  readonly kind: 'view' | 'function'
+  readonly id: string
+  /** With its schema, and of a function with its arguments. */
+  readonly identity: string
+  /** What its owner gave to other roles. */
+  readonly grants: readonly Grant[] | null
+}
+
+interface Grant {
+  readonly role: string
+  readonly privilege: string
+  readonly isGrantable: boolean
+}
+
+/**
+ * What scripts of this program, and of the one whose SQL is installed, have made, the last first. A function of the user's own may
+ * have the name of one of them: it has no comment.
+ */
+async function installedObjects(sql: Sql, scripts: readonly Script[]): Promise<Installed[]> {
+  const rows = await sql.query<{ makes: string[] | null }>(
+    `select to_jsonb(installed_sql) -> 'makes' as makes from sync.installed_sql`,
+  )
+  const names = new Set([...rows.flatMap(({ makes }) => makes ?? []), ...namesOf(scripts)])
+  const grants = (acl: string, owner: string) =>
+    `(select json_agg(json_build_object('role', quote_ident(pg_get_userbyid(grantee)), 'privilege', privilege_type, 'isGrantable', is_grantable))
+        from aclexplode(${acl}) where grantee not in (0, ${owner})) as grants`
+  const ofView = `relname as name, pg_class.oid, format('%I.%I', nspname, relname) as identity, true as certain, ${grants('relacl', 'relowner')}`
+  const args = 'pg_get_function_identity_arguments(pg_proc.oid)'
+  const ofFunction = `proname as name, pg_proc.oid, format('%I.%I(%s)', nspname, proname, ${args}),
+    count(*) over (partition by pronamespace, proname) = 1 or obj_description(pg_proc.oid, 'pg_proc') is not null, ${grants('proacl', 'proowner')}`
+  return await sql.query<Installed>(
+    `select kind, oid::text as id, identity, grants from (${objectsIn(ofView, ofFunction)}) each
+      where kind || ' ' || name = any($1::text[]) and certain order by oid desc`,
+    [[...names]],
+  )
+}
+
+/** Drops what nothing else needs, as long as something goes. Returns what is still needed. */
+async function dropInstalled(sql: Sql, objects: readonly Installed[]): Promise<Installed[]> {
+  const left: Installed[] = []
+  for (const object of objects) {
+    await sql.query('savepoint dropping')
+    try {
+      await sql.query(`drop ${object.kind} ${object.identity}`)
+      await sql.query('release savepoint dropping')
+    } catch (error) {
+      if (sqlState(error) !== IS_NEEDED) throw error
+      await sql.query('rollback to savepoint dropping; release savepoint dropping')
+      left.push(object)
+    }
+  }
+  return left.length === 0 || left.length === objects.length ? left : await dropInstalled(sql, left)
+}
+
+/** PostgreSQL manual, appendix A: dependent_objects_still_exist. */
+const IS_NEEDED = '2BP01'
+
+/** What else needs these objects: `view mine depends on view analytics.item`. */
+async function ownObjectsOn(sql: Sql, objects: readonly Installed[]): Promise<string[]> {
+  const rows = await sql.query<{ text: string }>(
+    `with kept as (
+       select (case when kind = 'view' then 'pg_class' else 'pg_proc' end)::regclass::oid as class, id::oid as id
+         from unnest($1::text[], $2::text[]) as given(kind, id)),
+     used as (
+       select class, id, class as shown_class, id as shown_id from kept
+        union all
+       -- The type of the rows of a view, and of arrays of them.
+       select 'pg_type'::regclass, pg_type.oid, class, id from kept
+         join pg_class on class = 'pg_class'::regclass and pg_class.oid = id
+         join pg_type of_row on of_row.oid = reltype
+         join pg_type on pg_type.oid in (of_row.oid, of_row.typarray)),
+     needing as (
+       select coalesce(case when ev_class is not null then 'pg_class'::regclass::oid end, classid) as class,
+              coalesce(ev_class, objid) as id, shown_class, shown_id
+         from pg_depend
+         join used on refclassid = used.class and refobjid = used.id
+         left join pg_rewrite on classid = 'pg_rewrite'::regclass and pg_rewrite.oid = objid
+        where deptype in ('n', 'a'))
+     select distinct pg_describe_object(class, id, 0) || ' depends on ' || pg_describe_object(shown_class, shown_id, 0) as text
+       from needing where not exists (select from used where used.class = needing.class and used.id = needing.id)
+      order by 1`,
+    [objects.map(({ kind }) => kind), objects.map(({ id }) => id)],
+  )
+  return rows.map(({ text }) => text)
+}
+
+/** What may be in the way of another edition of the views: objects that no script has made and that need some that one has. */
+export async function ownObjects(sql: Sql, scripts: readonly Script[]): Promise<string[]> {
+  return await ownObjectsOn(sql, await installedObjects(sql, scripts))
+}
+
+/** Gives rights again on what has come back with the same name and arguments; to give them a second time changes nothing. */
+async function grantAgain(sql: Sql, before: readonly Installed[], now: readonly Installed[]): Promise<void> {
+  const present = new Set(now.map(({ identity }) => identity))
+  for (const { kind, identity, grants } of before)
+    for (const { role, privilege, isGrantable } of present.has(identity) ? (grants ?? []) : [])
+      await sql.query(
+        `grant ${privilege} on ${kind === 'view' ? 'table' : kind} ${identity} to ${role}${isGrantable ? ' with grant option' : ''}`,
+      )
 }

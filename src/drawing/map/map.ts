@@ -9,9 +9,95 @@ import type { Markup } from '../html-table.ts'
 import { observedOf } from '../period.ts'
 import { swatch } from '../swatch.ts'
 import { count, instant, moment, number, shortened } from '../words.ts'
-import { labelOf, labelRooms, labelSize, labelWidth, mapWidth } from './label-room.ts'
+import type { Holds, VisitHolds } from './holds.ts'
 import type { MapFrame } from './map-frame.ts'
-import { type MapHistory, type Place, readMapHistory } from './map-history.ts'
+
+/** A territory's place on the map, in blocks; y grows to the south. */
+interface Place {
+  readonly territory: string
+  readonly minX: number
+  readonly minZ: number
+  readonly maxX: number
+  readonly maxZ: number
+}
+
+interface MapHistory {
+  readonly places: readonly Place[]
+  readonly steps: readonly Date[]
+  /** Of each place the holder's uuid from a step on, as [step, uuid]; null: no holder known. Only what changes. */
+  readonly changes: readonly (readonly (readonly [number, string | null])[])[]
+  /** Holds in the period of territories that are not on today's map. */
+  readonly elsewhere: number
+}
+
+/** The holds of the territories that are on today's map. */
+async function readMapHistory(sql: Sql, { steps, amounts, over }: Holds): Promise<MapHistory> {
+  const places = await sql.query<Place>(
+    `select territory, min_x as "minX", min_z as "minZ", max_x as "maxX", max_z as "maxZ" from analytics.territory
+      where min_x is not null and min_z is not null and max_x is not null and max_z is not null
+      -- Small places lie on top of large ones.
+      order by (max_x - min_x)::bigint * (max_z - min_z) desc, territory collate "C"`,
+  )
+  const held = over(steps)
+  const elsewhere = new Map(amounts)
+  for (const { territory } of places) elsewhere.delete(territory)
+  return {
+    places,
+    steps,
+    changes: places.map(({ territory }) => changesOf(held, territory, steps.length)),
+    elsewhere: [...elsewhere.values()].reduce((sum, holds) => sum + holds, 0),
+  }
+}
+
+/** Neighbours of one guild are one; between two holds nothing is known. */
+function changesOf(visitHolds: VisitHolds, territory: string, steps: number): [number, string | null][] {
+  const changes: [number, string | null][] = []
+  let holder: string | null | undefined
+  const change = (step: number, uuid: string | null) => {
+    if (step >= steps || holder === uuid) return
+    changes.push([step, uuid])
+    holder = uuid
+  }
+  let known = 0
+  visitHolds(territory, (began, ended, guild) => {
+    if (began > known) change(known, null)
+    change(began, guild)
+    known = ended
+  })
+  change(known, null)
+  return changes
+}
+
+/** Size of the labels on the map, in pixels. */
+const labelSize = 8
+
+/** Width of the map on wide screens, in pixels. */
+const mapWidth = 620
+
+const widest = /[mwMW@%]/
+const padding = 2
+
+/** What stands on a territory for the guild that holds it. */
+export function labelOf(prefix: string): string {
+  return shortened(visibleLine(prefix), 5)
+}
+
+/** How wide a label may become in any usual font, in pixels. */
+export function labelWidth(label: string): number {
+  const ems = [...label].map((letter) => {
+    if (letter > '~') return 1.2
+    return widest.test(letter) ? 1 : /[A-Z]/.test(letter) ? 0.8 : 0.65
+  })
+  return Math.ceil(ems.reduce((sum, one) => sum + one, padding / labelSize) * labelSize)
+}
+
+/** Width that a label may have inside each place, in pixels; 0 where the place is too low for one. */
+function labelRooms(places: readonly Place[], [west, east]: readonly [number, number]): number[] {
+  const scale = mapWidth / (east - west + 1)
+  return places.map(({ minX, maxX, minZ, maxZ }) =>
+    (maxZ - minZ) * scale > labelSize + padding ? Math.floor((maxX - minX) * scale) : 0,
+  )
+}
 
 /** Keeps the place of a label that the slider may bring. */
 const blank = ' '

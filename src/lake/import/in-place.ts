@@ -8,7 +8,7 @@ import type { VersionsTable, WrittenTable } from '../../sync/declare/written-tab
 import { privacyLock } from '../../sync/privacy/privacy.ts'
 import { rebuildFollowing } from '../../sync/refold/following.ts'
 import { namesOf } from '../../sync/refold/refold.ts'
-import { averageTablesAgain } from '../../sync/respond/averages.ts'
+import { averageTablesAgain } from '../../sync/respond/load-response.ts'
 import { awaitMonth, monthOf, namesOf as namesOfGrowing } from '../../sync/retention/partitions.ts'
 import { accepted, bulkTable } from '../../sync/sql/history-sql.ts'
 import type { LakeTable } from '../tables.ts'

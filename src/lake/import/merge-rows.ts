@@ -1,7 +1,7 @@
 import { countOf } from '../../db/count-of.ts'
 import type { Sql } from '../../db/database.ts'
 import type { RowsTable } from '../../sync/declare/written-tables.ts'
-import { averageTablesAgain } from '../../sync/respond/averages.ts'
+import { averageTablesAgain } from '../../sync/respond/load-response.ts'
 import type { LakeFile } from '../index-file.ts'
 import { isOfLake, isOtherObservation } from './blind.ts'
 import { refuseLoss } from './merge-versions.ts'

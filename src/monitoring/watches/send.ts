@@ -6,7 +6,7 @@ import type { Http } from '../../base/http.ts'
 import { visibleLine } from '../../base/terminal-text.ts'
 import { guildColour } from '../../drawing/colours.ts'
 import { discordLine, noMentions, slackText } from '../chat-text.ts'
-import { type Posted, postOnce } from '../webhook-delivery.ts'
+import { type Posted, postOnce } from '../webhook.ts'
 import type { Occurrence } from './event-queries.ts'
 import type { Target } from './watch.ts'
 

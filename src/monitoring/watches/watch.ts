@@ -92,7 +92,7 @@ const watch = z
     path: ['gap'],
   })
 
-export const watchesSchema = z.strictObject({
+const watchesSchema = z.strictObject({
   $schema: z.string().optional(),
   site: z
     .url({ protocol: /^https?$/ })
@@ -154,3 +154,38 @@ function mustBe(issue: z.core.$ZodIssue): string {
       return issue.message
   }
 }
+
+const anyText = z.string()
+
+/** The file of earlier versions, what `watch` prints, and what watches send. */
+export const watchSchemas = {
+  watches: watchesSchema,
+  'watch-list': z.looseObject({
+    database: anyText.nullable().describe('where the watches are; null: there is no history yet'),
+    file: anyText.describe('watches.json of earlier versions, which the database takes over where it is'),
+    watches: z.array(
+      z.looseObject({ name: anyText, events: z.array(anyText), target: anyText.describe('without its secrets') }),
+    ),
+  }),
+  'watch-message': z
+    .looseObject({
+      id: anyText.describe('idempotency key: the same in every attempt'),
+      watch: anyText,
+      title: anyText,
+      count: z.int().min(0),
+      events: z.array(
+        z.looseObject({
+          event: z.enum(watchEvents),
+          at: z.iso.datetime().describe('when it happened, or was first seen'),
+          change: z.int().min(0).describe('its number in /changes/N.json'),
+          text: anyText,
+          url: z.url().optional(),
+          guild: anyText.nullish(),
+          territory: anyText.optional(),
+          player: anyText.nullish(),
+          item: anyText.optional(),
+        }),
+      ),
+    })
+    .describe('what a watch sends to a webhook or a command'),
+} as const

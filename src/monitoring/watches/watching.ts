@@ -6,7 +6,7 @@ import { type Http, openHttp } from '../../base/http.ts'
 import type { ProxySettings } from '../../base/proxies.ts'
 import type { Database, Lock } from '../../db/database.ts'
 import { publishChanges } from '../../sync/outbox/outbox.ts'
-import { readFreshness } from '../../sync/overview/recent-runs.ts'
+import { readFreshness } from '../../sync/overview/overview.ts'
 import {
   type DeliveryState,
   matchDeliveries,
@@ -16,9 +16,9 @@ import {
   writeDelivery,
 } from './delivery-state.ts'
 import { dueOf } from './due.ts'
-import { filtersOf, readOccurrences, sourcesOf } from './occurrences.ts'
+import { filtersOf, readOccurrences, sourcesOf, upcomingNoter } from './occurrences.ts'
 import { sendMessage } from './send.ts'
-import { upcomingNoter } from './upcoming.ts'
+
 import type { Watch, WatchFile } from './watch.ts'
 import { readWatches, takeOverWatches } from './watch-store.ts'
 

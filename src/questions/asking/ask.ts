@@ -4,11 +4,132 @@ import type { Sql } from '../../db/database.ts'
 import { sqlState } from '../../db/sql-errors.ts'
 import { type Argument, argumentsOf, type Question } from '../questions.ts'
 import { boundArguments, bounds, checkValues } from './bounds.ts'
-import { type Filter, filterText, readFilters, valuesOf } from './filters.ts'
+import { conditionOf, type Filter, filterText, isOrdered, readFilters, valuesOf } from './filters.ts'
 import { type NameFinders, resolveName } from './names.ts'
-import { readOrder, readSelect } from './order.ts'
 import { unreadable, WrongArgument } from './readable.ts'
-import type { Asked, Statement } from './statement.ts'
+
+/** A column that rows are sorted by. */
+interface OrderKey {
+  readonly name: string
+  readonly direction: 'asc' | 'desc'
+  readonly nulls: 'first' | 'last'
+}
+
+/**
+ * What rows are sorted by: `level.desc.nullslast,internal_name`; `asc` or `desc` alone means all columns, from the first. Unknown
+ * values come last, in descending order first.
+ * @throws WrongArgument for a column that there is none of, or that has no order
+ */
+export function readOrder({ name: question, columns }: Question, text: string): OrderKey[] {
+  const wrong = (what: string) => new WrongArgument(`order ${what}`, 'order')
+  if (text === 'asc' || text === 'desc') {
+    // Lengths of time go on while rows are read.
+    const fixed = columns.filter(({ type }) => type !== 'interval')
+    return fixed.map(({ name }) => ({ name, direction: text, nulls: text === 'asc' ? 'last' : 'first' }))
+  }
+  const keys = parts(text, columns.length, wrong).map((part): OrderKey => {
+    const [, name = part, given, nulls] = /^(\w+)(?:\.(asc|desc))?(?:\.nulls(first|last))?$/.exec(part) ?? []
+    const column = columns.find((one) => one.name === name)
+    const form = 'must be asc, desc, or columns such as level.desc.nullslast,internal_name'
+    if (!column) throw wrong(`${form}; ${question} has no column ${name}; there are: ${namesOf(columns)}`)
+    if (column.type !== 'boolean' && column.type !== 'uuid' && !isOrdered(column.type))
+      throw wrong(`cannot be by ${name}, which is of type ${column.type}`)
+    const direction = given === 'desc' ? 'desc' : 'asc'
+    const usual = direction === 'asc' ? 'last' : 'first'
+    return { name, direction, nulls: nulls === 'first' || nulls === 'last' ? nulls : usual }
+  })
+  const twice = keys.find(({ name }, place) => keys.findIndex((one) => one.name === name) !== place)
+  if (twice) throw wrong(`has ${twice.name} twice`)
+  return keys
+}
+
+/**
+ * The columns to answer: `internal_name,level`.
+ * @throws WrongArgument for one that there is none of
+ */
+export function readSelect({ name: question, columns }: Question, text: string): string[] {
+  const wrong = (what: string) => new WrongArgument(`select ${what}`, 'select')
+  const names = parts(text, columns.length, wrong)
+  const unknown = names.find((one) => !columns.some(({ name }) => name === one))
+  if (unknown !== undefined)
+    throw wrong(`takes columns; ${question} has no column ${unknown || "''"}; there are: ${namesOf(columns)}`)
+  if (new Set(names).size < names.length) throw wrong('has a column twice')
+  return names
+}
+
+function parts(text: string, most: number, wrong: (what: string) => WrongArgument): string[] {
+  const all = text.split(',', most + 1).map((one) => one.trim())
+  if (all.length > most) throw wrong('has more columns than there are')
+  return all
+}
+
+function namesOf(columns: Question['columns']): string {
+  return columns.map(({ name }) => name).join(', ')
+}
+
+/** What is to be asked, as SQL with parameters. */
+interface Statement {
+  readonly text: string
+  readonly values: readonly string[]
+}
+
+/** A question as it is asked: its arguments, and which rows and columns of its answer, in which order. */
+export interface Asked {
+  /** Of a function, by position. */
+  readonly args: readonly Argument[]
+  readonly filters: readonly Filter[]
+  /** Empty: the question's own order. */
+  readonly order: readonly OrderKey[]
+  /** Empty: all columns. */
+  readonly select: readonly string[]
+}
+
+type Named = Pick<Question, 'name' | 'kind'>
+
+/**
+ * The statement for a question.
+ * @param limit at most that many rows; 0 for all
+ */
+export function statementFor(question: Named, asked: Partial<Asked>, limit: number): Statement {
+  const { select = [], order = [] } = asked
+  const { text, values } = rowsStatement(question, asked, select.length === 0 ? '*' : select.join(', '))
+  const sorted = order.map((key) => orderSql(key, key.name))
+  const by = sorted.length > 0 ? ` order by ${sorted.join(', ')}` : ''
+  return { text: `${text}${by}${limit > 0 ? ` limit ${limit}` : ''}`, values }
+}
+
+/** All rows that fulfil the filters, in the question's own order. */
+function rowsStatement({ name, kind }: Named, { args = [], filters = [] }: Partial<Asked>, columns = '*'): Statement {
+  const values: string[] = []
+  const parameter = (value: string, type: string) => {
+    const place = `$${values.push(value)}::text`
+    return type === 'text' ? place : `${place}::${type}`
+  }
+  const given = kind === 'function' ? `(${args.map(({ value, type }) => parameter(value, type)).join(', ')})` : ''
+  const conditions = filters.map((one) => conditionOf(one, one.name, parameter))
+  const where = conditions.length > 0 ? ` where ${conditions.join(' and ')}` : ''
+  return { text: `select ${columns} from analytics.${name}${given}${where}`, values }
+}
+
+/** @param sql the key, in SQL */
+export function orderSql({ direction, nulls }: OrderKey, sql: string): string {
+  const isUsual = (direction === 'asc') === (nulls === 'last')
+  return `${sql} ${direction}${isUsual ? '' : ` nulls ${nulls}`}`
+}
+
+/** The statement with its values in their places, for people to take elsewhere. Never to be run by this program. */
+export function shownStatement({ text, values }: Statement): string {
+  const whole = text.replace(/\$(\d+)(?:::text(?!::text))?/g, (_, index: string) =>
+    literal(values[Number(index) - 1] ?? ''),
+  )
+  return `${whole};`
+}
+
+/** As a server reads it, also one with the setting of old for backslashes. */
+function literal(value: string): string {
+  const quoted = `'${value.replaceAll("'", "''")}'`
+  return quoted.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted
+}
 
 interface Reading {
   /** Milliseconds since the epoch; what `now` and `-7d` count from. */
@@ -109,4 +230,84 @@ export async function rowsOf(
     if (!wrong) throw error
     throw new WrongArgument(`${wrong.name} must be ${wrong.wanted}, got ${wrong.value}`, wrong.name)
   }
+}
+
+/** Where a page of rows begins: after the row with these sort keys, or after so many rows. */
+export type Position = { readonly keys: readonly (string | null)[] } | { readonly skip: number }
+
+interface Paging {
+  readonly limit: number
+  readonly after?: Position | undefined
+}
+
+/** The column with the sort keys of a row, as texts; where pages begin after keys. */
+export const KEYS = 'sort keys'
+
+/**
+ * The statement for one page of the rows of a question, and one row more. Rows of a view are sorted by what the request says and then by
+ * all of its columns, and a page begins after the last row of the one before, so that rows that come or go between two pages move no
+ * others. Pages of a function count its rows; without an order in the request they stay in the function's own.
+ */
+export function pageStatement(question: Question, asked: Asked, { after, limit }: Paging): Statement {
+  const { text, values } = rowsStatement(question, asked)
+  const shown = asked.select.length === 0 ? 'answer.*' : asked.select.map((name) => `answer."${name}"`).join(', ')
+  const sorted = question.kind === 'view' || asked.order.length > 0 ? sortKeys(question, asked.order) : []
+  const by = sorted.length === 0 ? '' : ` order by ${sorted.map((key) => orderSql(key, key.sql)).join(', ')}`
+  if (!hasKeys(question, asked)) {
+    const skip = after && 'skip' in after ? after.skip : 0
+    return { text: `select ${shown} from (${text}) answer${by} limit ${limit + 1} offset ${skip}`, values }
+  }
+  const keys = after && 'keys' in after ? after.keys : undefined
+  const added: string[] = []
+  const parameter = (value: string) => `$${values.length + added.push(value)}::text`
+  const where = keys ? ` where ${follows(sorted, keys, parameter)}` : ''
+  const texts = sorted.map(({ sql }) => `${sql}::text`).join(', ')
+  return {
+    text: `select ${shown}, array[${texts}] as "${KEYS}" from (${text}) answer${where}${by} limit ${limit + 1}`,
+    values: [...values, ...added],
+  }
+}
+
+/** Whether pages begin after the keys of a row. Lengths of time go on while pages are read: a row is not found by them again. */
+export function hasKeys({ kind, columns }: Question, { order }: Pick<Asked, 'order'>): boolean {
+  const isLength = (key: OrderKey) => columns.some(({ name, type }) => name === key.name && type === 'interval')
+  return kind === 'view' && !order.some(isLength)
+}
+
+interface SortKey extends OrderKey {
+  readonly sql: string
+  readonly type: string
+}
+
+/** What the request sorts by, then all other columns, so that no two rows that differ are equal. */
+function sortKeys({ columns }: Question, order: readonly OrderKey[]): SortKey[] {
+  const others = columns.filter(({ name, type }) => type !== 'interval' && !order.some((key) => key.name === name))
+  const keys = [...order, ...others.map(({ name }) => ({ name, direction: 'asc', nulls: 'last' }) as const)]
+  return keys.map((key) => {
+    const type = columns.find(({ name }) => name === key.name)?.type ?? 'text'
+    const sql = `answer."${key.name}"`
+    // Documents may be longer than a URL, and lists of them have no order: their hash stands for them.
+    if (/^jsonb?\b|\[\]$/.test(type)) return { ...key, sql: `md5(${sql}::text) collate "C"`, type: 'text' }
+    // The order of the database may be any.
+    return { ...key, sql: type === 'text' ? `${sql} collate "C"` : sql, type }
+  })
+}
+
+/** The condition that a row comes after the one with these keys. */
+function follows(
+  sorted: readonly SortKey[],
+  keys: readonly (string | null)[],
+  parameter: (value: string) => string,
+): string {
+  const [[first, ...rest], [key = null, ...others]] = [sorted, keys]
+  if (!first) return 'false'
+  const { sql, type, direction, nulls } = first
+  if (key === null) {
+    const later = nulls === 'last' ? 'false' : `${sql} is not null`
+    return `(${later} or ${sql} is null and ${follows(rest, others, parameter)})`
+  }
+  const value = `${parameter(key)}::${type}`
+  const beyond = `${sql} ${direction === 'asc' ? '>' : '<'} ${value}`
+  const later = nulls === 'last' ? `(${beyond} or ${sql} is null)` : beyond
+  return `(${later} or ${sql} = ${value} and ${follows(rest, others, parameter)})`
 }

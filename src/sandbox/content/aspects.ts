@@ -2,8 +2,7 @@ import { between, chance, drawsFor, hex, pick } from '../generator/draw.ts'
 import { attribute } from '../generator/items/icons.ts'
 import { coloured } from '../generator/text.ts'
 import { adjectives, nouns, titled } from '../generator/words.ts'
-import { planAbilities } from './ability-plan.ts'
-import type { ClassName } from './classes.ts'
+import { type ClassName, planAbilities } from './abilities.ts'
 
 const thresholds = [1, 5, 30, 150]
 const rarities = ['legendary', 'fabled', 'mythic']

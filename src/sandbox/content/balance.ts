@@ -1,7 +1,6 @@
 import { between, drawsFor, pick } from '../generator/draw.ts'
-import { planAbilities } from './ability-plan.ts'
+import { type ClassName, classNames, planAbilities } from './abilities.ts'
 import { aspectNames } from './aspects.ts'
-import { type ClassName, classNames } from './classes.ts'
 
 /** Milliseconds between two balance patches. They come at the same hour, whenever the sandbox began. */
 const interval = 14 * 24 * 3_600_000

@@ -7,12 +7,47 @@ import { type AnswerSource, type ApiRequest, isRefusal, type Refusal, refuse } f
 import { cachedSource, type Found, shared } from '../http/cached-source.ts'
 import { type AnswerForm, cutPage, pageNumber } from '../http/paging.ts'
 import type { WorldSource } from '../world-source.ts'
-import { abilityMapBody, abilityTreeBody } from './abilities.ts'
+import { abilityMapBody, abilityTreeBody, type ClassName, classBody, classesBody, classNames } from './abilities.ts'
 import { articleBody, articles, articleTypes, newsBody, videosBody } from './articles.ts'
 import { aspectsBody } from './aspects.ts'
 import { balanceOf, questCount } from './balance.ts'
-import { type ClassName, classBody, classesBody, classNames } from './classes.ts'
-import { gatheringNodesBody, markersBody } from './places.ts'
+
+const services = 'Blacksmith,Potion Merchant,Item Identifier,Trade Market,Bank,Cave,Boss Altar,Dungeon'.split(',')
+const resources = ['ALDERIN', 'RUSSET', 'TAMRITE', 'ORRIC', 'SWEETGRASS', 'BLUECORN', 'MINNOW', 'BROOKFIN']
+const grounds = ['NODE', 'NODE', 'NODE', 'WALL', 'CORNER'] as const
+
+/** The body of `/map/locations/markers`; coordinates are numbers as text (API reference 3.6). */
+function markersBody(seed: number) {
+  const random = drawsFor(seed, 'markers')
+  return Array.from({ length: 420 }, () => {
+    const name = pick(random, services)
+    const icon = `Content_${name.replaceAll(' ', '')}.png`
+    const { x, y, z } = place(random)
+    return { name, icon, x: String(x), y: String(y), z: String(z) }
+  })
+}
+
+/** The body of `/map/gathering-nodes`: about as many as the live game has (API reference 11). */
+function gatheringNodesBody(seed: number) {
+  const random = drawsFor(seed, 'gathering nodes')
+  return Array.from({ length: 16_000 }, () => ({
+    ...place(random),
+    angle: 45 * between(random, 0, 7),
+    type: pick(random, grounds),
+    resource: pick(random, resources),
+    level: 10 * between(random, 0, 11) || 1,
+  }))
+}
+
+/** Discoveries as the search shows them: a name and two corners. */
+export function discoveries(seed: number) {
+  const random = drawsFor(seed, 'discoveries')
+  return Array.from({ length: 150 }, () => {
+    const { x, z } = place(random)
+    const name = `${titled(pick(random, adjectives), pick(random, nouns))}${chance(random, 0.2) ? ' Ruins' : ''}`
+    return { name, start: [x, z] as const, end: [x + between(random, 10, 120), z + between(random, 10, 120)] as const }
+  })
+}
 
 const families = /^\/(ability|aspects|classes|publisher|latest-news|map)(\/|$)/
 

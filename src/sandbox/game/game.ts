@@ -1,13 +1,8 @@
 import { seededRandom } from '../../base/clock.ts'
 import { createSeasons } from './boards/seasons.ts'
-import { planGuildLife } from './guilds/guild-life.ts'
-import { createPeople, logFirstMembers } from './guilds/guilds.ts'
-import { planMapChanges } from './guilds/map-changes.ts'
-import { transfer } from './guilds/membership.ts'
-import { createHoldings, createMap, createSheets } from './guilds/territories.ts'
-import { planWars, win } from './guilds/wars.ts'
-import { type GameHistory, historyBetween } from './history.ts'
-import { emptyLog, type GameLog } from './log.ts'
+import { createPeople, logFirstMembers, planGuildLife, transfer } from './guilds/guilds.ts'
+import { createHoldings, createMap, createSheets, planMapChanges, planWars, win } from './guilds/territories.ts'
+import { emptyLog, type GameLog, type HistoryLists } from './log.ts'
 import { counterAt } from './people/counters.ts'
 import { gameNames } from './people/name-changes.ts'
 import { planPersonChanges } from './people/person-changes.ts'
@@ -17,6 +12,55 @@ import type { Guild, Player, Realm } from './state.ts'
 import { day, hour, minute, planTick, recurring } from './time.ts'
 import { planRestarts } from './worlds/restarts.ts'
 import { createWorlds } from './worlds/worlds.ts'
+
+/** The true history between two instants; instants are ISO text with milliseconds. */
+export interface GameHistory extends HistoryLists<string> {
+  /** Included. */
+  readonly from: string
+  /** Not included. */
+  readonly to: string
+}
+
+type Lasting = 'holds' | 'sessions' | 'glitches'
+type Events = { readonly [name in Exclude<keyof GameLog, Lasting>]: GameHistory[name] }
+
+/**
+ * What happened in [from, to) (ms since the epoch): events in it, and holds, sessions and glitches that overlap it, those
+ * whole. An end that is still to come is null.
+ */
+function historyBetween(log: GameLog, from: number, to: number): GameHistory {
+  const overlaps = (begin: number, end: number | null) => begin < to && (end === null || end > from)
+  const { holds, sessions, glitches, ...events } = log
+  const happened = Object.entries(events).map(([name, list]: [string, readonly { readonly at: number }[]]) => [
+    name,
+    list.filter(({ at }) => at >= from && at < to).map((entry) => ({ ...entry, at: iso(entry.at) })),
+  ])
+  return {
+    from: iso(from),
+    to: iso(to),
+    ...(Object.fromEntries(happened) as Events),
+    holds: holds.filter(({ from, until }) => overlaps(from, until)).map((hold) => ({ ...hold, ...span(hold) })),
+    sessions: sessions
+      .filter(({ login, logout }) => overlaps(login, logout))
+      .map((session) => ({
+        ...session,
+        login: iso(session.login),
+        logout: session.logout === null ? null : iso(session.logout),
+        hidden: session.hidden.map(span),
+      })),
+    glitches: glitches
+      .filter((glitch) => overlaps(glitch.from, glitch.until))
+      .map((glitch) => ({ ...glitch, from: iso(glitch.from), until: iso(glitch.until) })),
+  }
+}
+
+function span({ from, until }: { readonly from: number; readonly until: number | null }) {
+  return { from: iso(from), until: until === null ? null : iso(until) }
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString()
+}
 
 /** How the living world is to be. */
 export interface GameOptions {

@@ -1,5 +1,4 @@
-import { loadoutBody } from '../content/abilities.ts'
-import { planAbilities, takenAbilities } from '../content/ability-plan.ts'
+import { loadoutBody, planAbilities, takenAbilities } from '../content/abilities.ts'
 import {
   type AnswerSource,
   type ApiRequest,
@@ -16,12 +15,32 @@ import { guildBody, type Identifier } from './bodies/guild.ts'
 import { guildListBody, onlineBody, seasonsBody } from './bodies/lists.ts'
 import { lightIdentity, playerBody } from './bodies/player.ts'
 import { territoryWriter } from './bodies/territories.ts'
-import { findGuilds, findPlayers } from './find.ts'
 import type { Game } from './game.ts'
 import { gzipParts, joinParts, type Part } from './parts.ts'
 import { audienceOf, hiddenFrom, isClose, type Viewer, viewerOf } from './people/privacy.ts'
 import type { Guild, Player, Realm } from './state.ts'
 import { lastTick } from './time.ts'
+
+/**
+ * The guilds a path can mean. A name means the guild written exactly so, otherwise all that differ only in case; a
+ * prefix means all that differ only in case.
+ */
+function findGuilds(realm: Realm, by: 'name' | 'prefix' | 'uuid', asked: string): Guild[] {
+  const folded = asked.toLowerCase()
+  if (by === 'uuid') return [realm.guilds.get(folded)].filter((guild) => guild !== undefined)
+  const all = [...realm.guilds.values()]
+  if (by === 'prefix') return all.filter(({ prefix }) => prefix?.toLowerCase() === folded)
+  const exact = all.filter(({ name }) => name === asked)
+  return exact.length > 0 ? exact : all.filter(({ name }) => name.toLowerCase() === folded)
+}
+
+/** The players a path can mean: one uuid, or everybody of that name, whatever its case. */
+export function findPlayers(realm: Realm, asked: string): Player[] {
+  const folded = asked.toLowerCase()
+  const known = realm.players.get(folded)
+  if (known) return [known]
+  return realm.people.filter(({ username }) => username.length === asked.length && username.toLowerCase() === folded)
+}
 
 interface Served {
   readonly realm: Realm

@@ -1,5 +1,5 @@
-import { camelCase } from './names.ts'
 import type { Item } from './records.ts'
+import { camelCase } from './words.ts'
 
 const attackSpeeds = ['superSlow', 'verySlow', 'slow', 'normal', 'fast', 'veryFast', 'superFast']
 const types = ['weapon', 'armour', 'accessory', 'tome', 'charm', 'tool', 'ingredient', 'material'] as const

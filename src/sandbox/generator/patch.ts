@@ -1,9 +1,8 @@
 import { type Random, seededRandom } from '../../base/clock.ts'
 import { between, pick } from './draw.ts'
-import { createGearItem } from './items/gear.ts'
-import { rollOf } from './items/identifications.ts'
-import { nameMaker } from './names.ts'
+import { createGearItem, rollOf } from './items/gear.ts'
 import type { Item, ItemWorld, ModelNumbers, Roll } from './records.ts'
+import { nameMaker } from './words.ts'
 
 /** A patched world and what differs from the one before, by internal name. */
 export interface ItemPatch extends ItemWorld {

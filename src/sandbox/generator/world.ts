@@ -1,14 +1,14 @@
 import { seededRandom } from '../../base/clock.ts'
-import { createGear } from './items/gear.ts'
-import { createIngredients } from './items/ingredients.ts'
-import { createMaterials } from './items/materials.ts'
-import { createRecipes } from './items/recipes.ts'
+import { createCharms, createGear, createIngredients, createTomes } from './items/gear.ts'
+
+import { createMaterials, createRecipes } from './items/recipes.ts'
+
 import { createSets } from './items/sets.ts'
-import { createCharms, createTomes } from './items/tomes.ts'
+
 import { createTools } from './items/tools.ts'
-import { nameMaker } from './names.ts'
 import { unplacedDrop } from './places.ts'
 import type { Item, ItemWorld } from './records.ts'
+import { nameMaker } from './words.ts'
 
 /**
  * Invents a world of about 6,600 items, 720 recipes and 68 sets with the shapes, quirks and frequencies of live responses

@@ -2,13 +2,14 @@ import type { HttpBindings } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { type Context, Hono } from 'hono'
 import type { StatusCode } from 'hono/utils/http-status'
+import * as z from 'zod'
 import { decodedPath } from '../../api/schemas/recordings/recording-index.ts'
 import type { MovableClock } from '../clock.ts'
 import { addFaultControl, deliver, type Faults } from '../faults/index.ts'
-import { authorize } from '../oauth/authorize.ts'
-import type { IdentityDesk } from '../oauth/desk.ts'
-import { answerIdentity } from '../oauth/identity.ts'
-import { addTokenControl } from '../oauth/token-control.ts'
+import type { Game } from '../game/game.ts'
+import { addTokenControl, authorize } from '../oauth/authorize.ts'
+import { answerIdentity } from '../oauth/exchange.ts'
+import type { IdentityDesk } from '../oauth/tokens.ts'
 import {
   type AnswerHook,
   type AnswerSource,
@@ -19,9 +20,9 @@ import {
   type Refusal,
   refuse,
 } from './answer.ts'
-import { addControl, type Shown } from './control.ts'
 import {
   type Allowance,
+  type Bucket,
   bucketOf,
   type Credential,
   createBudget,
@@ -30,8 +31,105 @@ import {
   type ResetForm,
   rateLimitHeaders,
 } from './request-budget.ts'
-import type { Journal } from './request-journal.ts'
 import { ttlOf } from './ttl.ts'
+
+/** One request as the sandbox saw it. Never holds a credential, only its kind. */
+export interface LogEntry {
+  /** Sandbox clock, ms since the epoch. */
+  readonly at: number
+  readonly method: string
+  /** Below the base path. */
+  readonly path: string
+  /** Without `?`. */
+  readonly query: string
+  readonly status: number
+  readonly bucket: Bucket
+  readonly credentialKind: Credential['kind']
+}
+
+/** The newest requests, and counts of all of them. @param keep how many entries stay in memory; the counts are kept for ever */
+export function createJournal(keep = 20_000) {
+  const entries: LogEntry[] = []
+  const byPath = new Map<string, Map<string, number>>()
+  let total = 0
+  return {
+    entries,
+    write(entry: LogEntry): void {
+      entries.push(entry)
+      // In batches, because removing from the front moves every entry.
+      if (entries.length >= keep * 2) entries.splice(0, keep)
+      const counts = byPath.get(entry.path) ?? new Map<string, number>()
+      counts.set(String(entry.status), (counts.get(String(entry.status)) ?? 0) + 1)
+      byPath.set(entry.path, counts)
+      total += 1
+    },
+    /** `{total, byPath: {path: {status: n}}}` of everything ever written. */
+    counts: () => ({
+      total,
+      byPath: Object.fromEntries([...byPath].map(([path, counts]) => [path, Object.fromEntries(counts)])),
+    }),
+  }
+}
+
+type Journal = ReturnType<typeof createJournal>
+
+/**
+ * Routes for the tester, outside the API and free of its budget:
+ * `GET /__sandbox/clock` -> `{now}`; `PUT /__sandbox/clock` with `{now: ISO}`, `{advanceSeconds: n}` or, of recordings,
+ * `{next: path}` (to the path's next recorded response) -> `{now}`; 409 when that would go back, 404 when none comes; `GET /__sandbox/requests` -> `{total, byPath: {path: {status: n}}}`;
+ * `GET /__sandbox/history?from&to` (ISO, both optional, [from, to)) -> the true history of the game;
+ * `GET /__sandbox/counter?player&name&at` -> `{value}`, null when unknown.
+ */
+function addControl(app: Hono, clock: MovableClock, journal: Journal, { game: openGame, nextInstant }: Shown): void {
+  const show = () => ({ now: new Date(clock.now()).toISOString() })
+  app.get('/__sandbox/clock', (c) => c.json(show()))
+  app.put('/__sandbox/clock', async (c) => {
+    const { next: path, now, advanceSeconds } = clockForm.parse(await c.req.json().catch(() => undefined))
+    const next = path === undefined ? undefined : nextInstant?.(path, clock.now())
+    if (path !== undefined && next === undefined)
+      return c.json({ error: `No later answer of ${path}.`, ...show() }, 404)
+    const asked = advanceSeconds === undefined ? Date.parse(now ?? '') : clock.now() + advanceSeconds * 1000
+    const instant = next ?? asked
+    if (Number.isNaN(instant)) return c.json({ error: 'Send {"now": ISO instant} or {"advanceSeconds": number}.' }, 400)
+    if (instant < clock.now()) return c.json({ error: 'The clock does not go back.', ...show() }, 409)
+    await clock.moveTo(instant)
+    return c.json(show())
+  })
+  app.get('/__sandbox/requests', (c) => c.json(journal.counts()))
+  if (!openGame) return
+  app.get('/__sandbox/history', (c) => {
+    const game = openGame()
+    const now = game.advanceTo(clock.now())
+    const { from, to } = c.req.query()
+    const bounds = [from === undefined ? 0 : Date.parse(from), to === undefined ? now + 1 : Date.parse(to)] as const
+    if (bounds.some(Number.isNaN)) return c.json({ error: 'from and to are ISO instants.' }, 400)
+    return c.json(game.history(...bounds))
+  })
+  app.get('/__sandbox/counter', (c) => {
+    const { player = '', name = '', at = '' } = c.req.query()
+    const game = openGame()
+    const now = game.advanceTo(clock.now())
+    const value = game.counterAt(player, name, at === '' ? now : Date.parse(at))
+    return c.json({ value: value ?? null })
+  })
+}
+
+/** What the sandbox can show besides its clock and its journal. */
+export interface Shown {
+  /** The living world; undefined when there is none. */
+  readonly game?: (() => Game) | undefined
+  /** When a path's answer changes next after an instant; undefined when never. */
+  readonly nextInstant?: ((path: string, after: number) => number | undefined) | undefined
+}
+
+/** What the clock is to be set to; a field of another type counts as absent. */
+const clockForm = z
+  .object({
+    next: z.string().optional().catch(undefined),
+    now: z.string().optional().catch(undefined),
+    advanceSeconds: z.number().optional().catch(undefined),
+  })
+  .catch({})
 
 interface SandboxParts extends Shown {
   readonly clock: MovableClock

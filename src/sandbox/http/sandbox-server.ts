@@ -5,22 +5,20 @@ import { type Clock, systemClock } from '../../base/clock.ts'
 import { type MovableClock, movableClock, shiftedClock } from '../clock.ts'
 import { withContent } from '../content/source.ts'
 import { createFaults, type FaultSpec, type FaultsDone } from '../faults/index.ts'
-import type { GameOptions } from '../game/game.ts'
-import type { GameHistory } from '../game/history.ts'
+import type { GameHistory, GameOptions } from '../game/game.ts'
+
 import { openGame } from '../game-source.ts'
 import type { ItemWorld } from '../generator/records.ts'
 import { createItemWorld } from '../generator/world.ts'
 import { defaultClients, type RegisteredClient } from '../oauth/clients.ts'
-import { openIdentityDesk } from '../oauth/desk.ts'
-import { inventedPeople, type People } from '../oauth/people.ts'
+import { inventedPeople, openIdentityDesk, type People } from '../oauth/tokens.ts'
+
 import { openRecordings } from '../recordings.ts'
 import { worldSource } from '../world-source.ts'
 import { type AnswerHook, type AnswerSource, type Dialect, once } from './answer.ts'
-import type { Shown } from './control.ts'
 import type { AnswerForm } from './paging.ts'
 import type { Limits, ResetForm } from './request-budget.ts'
-import { createJournal, type LogEntry } from './request-journal.ts'
-import { sandboxApp } from './routes-app.ts'
+import { createJournal, type LogEntry, type Shown, sandboxApp } from './routes-app.ts'
 
 /** How the sandbox is to behave. */
 export interface SandboxOptions {

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { type ApiRequest, type Refusal, refuse } from '../http/answer.ts'
 import type { RegisteredClient } from './clients.ts'
-import type { IdentityDesk } from './desk.ts'
+import type { IdentityDesk } from './tokens.ts'
 
 /**
  * `POST /oauth/token`: gives a token for a code (API reference 3.1). Only the known fields are read; each may be given once.
  * @param now ms of the sandbox clock
  */
-export function exchange(request: ApiRequest, now: number, { clients, codes, tokens }: IdentityDesk) {
+function exchange(request: ApiRequest, now: number, { clients, codes, tokens }: IdentityDesk) {
   const { body, contentType = '' } = request
   if (!/^application\/x-www-form-urlencoded\b/i.test(contentType))
     return refuse.malformedPayload('Send a form: application/x-www-form-urlencoded.')
@@ -52,4 +52,34 @@ function provesChallenge(verifier: string | null, challenge: string | undefined)
   if (verifier === null || challenge === undefined) return verifier === null && challenge === undefined
   if (!/^[\w.~-]{43,128}$/.test(verifier)) return false
   return createHash('sha256').update(verifier).digest('base64url') === challenge
+}
+
+const methods: Readonly<Record<string, string>> = {
+  '/oauth/token': 'POST',
+  '/oauth/me': 'GET',
+  '/player/whoami': 'GET',
+}
+
+/**
+ * Answers `/oauth/token`, `/oauth/me` and `/player/whoami`, which are never cached (API reference 2.3, 3.1, 3.2).
+ * @returns a body or a refusal; undefined for every other path
+ */
+export function answerIdentity(request: ApiRequest, now: number, parts: IdentityDesk): object | undefined {
+  const { path, method, requester } = request
+  const expected = methods[path]
+  if (expected === undefined) return path.startsWith('/oauth/') ? refuse.notFound() : undefined
+  if (method !== expected) return refuse.methodNotAllowed(method, expected)
+  if (path === '/oauth/token') return exchange(request, now, parts)
+  if (!requester) return refuse.invalidToken('Authentication credentials were not provided.')
+  if (path === '/oauth/me' && requester.kind !== 'OAUTH')
+    return refuse.forbidden('Only an OAuth access token is accepted here.')
+  const profile = parts.people().profile(requester.player, now)
+  if (!profile) return refuse.notFound()
+  const { identity, accessRules } = profile
+  if (path === '/player/whoami') return { [requester.player]: identity }
+  const { online, nickname, ...shown } = identity
+  return {
+    application: { client_id: requester.client ?? '', scopes: requester.scopes ?? [] },
+    profiles: { [requester.player]: { ...shown, primary: true, accessRules } },
+  }
 }

@@ -10,8 +10,15 @@ import type { GuardAction } from '../respond/guard-actions.ts'
 import { privacyRestriction } from '../tables/privacy.ts'
 import { erase, type Target } from './erase-person.ts'
 import { actionsSince, hashOf } from './privacy-actions.ts'
-import { concludeRestrictions, eraseGrown, peopleOf } from './restrictions/conclude-restrictions.ts'
-import { addPending, countRestricting, type RestrictingResponse } from './restrictions/pending-restrictions.ts'
+import {
+  addPending,
+  concludeRestrictions,
+  countRestricting,
+  eraseGrown,
+  peopleOf,
+  type RestrictingResponse,
+} from './restrictions/pending-restrictions.ts'
+
 import {
   amongClaims,
   areRestricted,

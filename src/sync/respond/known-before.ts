@@ -11,7 +11,7 @@ import { lastOfKey } from './checked-keys.ts'
 import { countedOf } from './pending-versions.ts'
 import { GONE_FIELDS } from './shape-changes.ts'
 import { KNOWN_FIELDS } from './unsent-fields.ts'
-import type { KnownBefore, KnownFields } from './validate-snapshot.ts'
+import type { KnownBefore, KnownFields } from './validate-response.ts'
 
 /** What is known at the beginning of the transaction of a response. */
 export interface Opened extends KnownBefore {

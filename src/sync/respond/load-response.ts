@@ -1,19 +1,50 @@
+import { and, gt } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
+import { lockForTransaction } from '../../db/locks/held-locks.ts'
+import { anyOf, typed } from '../../db/typed.ts'
 import type { ResourceBase } from '../declare/resource.ts'
 import type { Witness } from '../evidence/claims.ts'
 import { copySecondsOf } from '../evidence/policies.ts'
 import { appendQuarantine, type Counts, noCounts, type RunStatus } from '../ledger/ledger.ts'
 import { fingerprintOf, rootsOf } from '../normalize/prepare.ts'
-import type { Touched } from '../outbox/notifications.ts'
+import type { Touched } from '../outbox/outbox.ts'
 import type { Target } from '../privacy/erase-person.ts'
 import { applyPrivacyRules, hiddenIn, hideUnloaded } from '../privacy/privacy.ts'
-import { averageAgain } from './averages.ts'
+import { bulkTable } from '../sql/history-sql.ts'
+import { tier } from '../tables/retention.ts'
 import { forgetRefusals } from './checked-keys.ts'
 import { ignoredActions, walkActions } from './guard-actions.ts'
 import { loadAccepted } from './load-accepted.ts'
 import { judgeUnsent, restorePresence } from './unsent-fields.ts'
-import { type Validation, validateResponse } from './validate-response.ts'
-import type { IncomingResponse } from './validate-snapshot.ts'
+import { type IncomingResponse, type Validation, validateResponse } from './validate-response.ts'
+
+/** Averaging waits for responses that write samples, and they wait for it. */
+export const averagingLock = 'averages'
+
+/**
+ * Invalidates averages that were made ahead, from the hour of an accepted response on, where it came late. In the transaction
+ * of the response, after its rows: averaging waits for it, or it for averaging.
+ */
+async function averageAgain(
+  sql: Sql,
+  { samples = {} }: Pick<ResourceBase, 'samples'>,
+  observedAt: Date,
+): Promise<void> {
+  await averageTablesAgain(
+    sql,
+    Object.values(samples).map(({ table }) => bulkTable(table).name),
+    observedAt,
+  )
+}
+
+/** The same of tables of samples, from the hour of the oldest new one on. */
+export async function averageTablesAgain(sql: Sql, tables: readonly string[], observedAt: Date): Promise<void> {
+  await lockForTransaction(sql, averagingLock, 'shared')
+  await typed(sql)
+    .update(tier)
+    .set({ averagedUntil: new Date(observedAt.getTime() - (observedAt.getTime() % 3_600_000)) })
+    .where(and(anyOf(tier.sampleTable, tables), gt(tier.averagedUntil, observedAt)))
+}
 
 export interface LoadResult extends Counts, Pick<Validation, 'reason' | 'normalized' | 'guarded'> {
   readonly status: RunStatus

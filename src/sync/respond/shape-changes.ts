@@ -9,7 +9,7 @@ import type { Json } from '../normalize/hash.ts'
 import { documentOf, noveltiesOf } from '../normalize/novelties.ts'
 import { oddOf, type Preparation, type Prepared, rootsOf } from '../normalize/prepare.ts'
 import type { Loaded } from './load.ts'
-import type { GoneField } from './validate-snapshot.ts'
+import type { GoneField } from './validate-response.ts'
 
 type Found = Novelty & { readonly key: string }
 

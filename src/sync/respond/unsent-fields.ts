@@ -14,7 +14,7 @@ import {
 } from '../normalize/dependents.ts'
 import type { FieldCount } from '../normalize/prepare.ts'
 import { accepted, bulkTable } from '../sql/history-sql.ts'
-import type { IncomingResponse, KnownFields, OpenSpan } from './validate-snapshot.ts'
+import type { IncomingResponse, KnownFields, OpenSpan } from './validate-response.ts'
 
 /*
  * A field that most records had and that a response lacks is unknown: neither 0 nor as before. What follows from it is left as it is;

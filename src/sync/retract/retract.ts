@@ -7,7 +7,7 @@ import { type RowsTable, type VersionsTable, type WrittenTable, writtenTables } 
 import { forgetOrphanClaims } from '../evidence/orphan-claims.ts'
 import { invalidateCoverage, recordGapBetween } from '../ledger/gaps.ts'
 import { privacyLock } from '../privacy/privacy.ts'
-import { averageTablesAgain } from '../respond/averages.ts'
+import { averageTablesAgain } from '../respond/load-response.ts'
 import { countCurrent } from '../respond/missing-keys.ts'
 import { accepted } from '../sql/history-sql.ts'
 import { retractVersions } from './retract-versions.ts'

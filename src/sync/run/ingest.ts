@@ -1,26 +1,249 @@
+import { randomUUID } from 'node:crypto'
 import { datesOf } from '../../api/http/response-headers.ts'
 import { messageOf, RetryableError } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { sqlState } from '../../db/sql-errors.ts'
-import { type RecordingClient, recordResponses } from '../archive/archive.ts'
-import { watchBodies } from '../archive/seen-bodies.ts'
-import type { ExtractOptions } from '../declare/resource.ts'
-import { isAccepted } from '../ledger/ledger.ts'
-import { dateByClocks } from '../respond/clocks.ts'
+import { type RecordingClient, recordResponses, successfulExchanges, watchBodies } from '../archive/archive.ts'
+import type { ExtractOptions, ResourceBase } from '../declare/resource.ts'
+import { isAccepted, type LastRun, noCounts, statusOfError } from '../ledger/ledger.ts'
+import { namesInResponses } from '../outbox/outbox.ts'
+import { dateAfter, dateByClocks } from '../respond/clocks.ts'
+import { type GuardAction, type LastReasons, missingAction, newActions } from '../respond/guard-actions.ts'
 import { type Opened, openResponse, readLast } from '../respond/known-before.ts'
+import { type LoadResult, loadResponse } from '../respond/load-response.ts'
 import { loadWithoutRefused } from '../respond/load-without-refused.ts'
-import { recordOutcome } from '../respond/record-outcome.ts'
+import { type Outcome, recordOutcome } from '../respond/record-outcome.ts'
+import { reshaped } from '../respond/shape-changes.ts'
+import type { IncomingResponse, ReceivedResponse } from '../respond/validate-response.ts'
+import { noteRefusal, type Refusal, type RefusalState } from '../worklist/refusals.ts'
 import { endsWork } from './admission.ts'
-import { type Extracted, extract } from './extract.ts'
-import {
-  failureOutcome,
-  type IngestContext,
-  type IngestResult,
-  MustParse,
-  refusalOutcome,
-  responseOutcome,
-} from './outcomes.ts'
+import type { Engine } from './engine.ts'
+import { type Extracted, extract, type RefusedTarget, type Target } from './extract.ts'
 import { faultOf, logFailure, logOfRun, logOutcome, logQuarantined } from './run-log.ts'
+
+export type IngestContext = Target & {
+  readonly engine: Engine
+  readonly runId: string
+  readonly startedAt: Date
+  /** What guards reported in this run, where it may request a key more than once. */
+  readonly lastReasons?: LastReasons
+}
+
+/** The context of a run that begins now. */
+export function startRun<T extends { readonly resource: ResourceBase }>(target: T, engine: Engine) {
+  return { ...target, engine, runId: engine.runId ?? randomUUID(), startedAt: new Date(engine.clock.now()) }
+}
+
+export interface IngestResult extends Outcome {
+  /** Of a refused key: how far its refusals have come. What follows from them, the run decides. */
+  readonly refusal?: Refusal & RefusalState
+  /** Fields that the record of a key had before and has not any more. */
+  readonly lost?: readonly string[]
+  /** It hides for the first time something that is kept. */
+  readonly hidesKept?: boolean
+  readonly error?: unknown
+  /** When another request may bring something new, ms since the epoch. */
+  readonly renewAt?: number
+}
+
+/** A response; without its records where its body is that of the last accepted one. */
+type Received = Pick<IncomingResponse, 'extraction' | 'receivedAt'> & Partial<Pick<IncomingResponse, 'preparation'>>
+
+/**
+ * Validates and loads a response; describes what became of it.
+ * @throws MustParse when it comes without records and needs them
+ */
+async function responseOutcome(
+  sql: Sql,
+  context: IngestContext,
+  client: RecordingClient,
+  response: Received,
+  opened: Opened,
+): Promise<IngestResult> {
+  const { resource, key, lastReasons, engine } = context
+  const { clock, guards } = engine
+  const { received, loaded } = await load(sql, context, client, response, opened)
+  const { status, hidden, observedAt, contentHash, reload, records, lost, hidesKept, ...rest } = loaded
+  const guarded = await withoutRepeated(sql, resource.name, loaded.guarded, clock.now())
+  const archive = { exchanges: client.exchanges, status, hidden, accepted: guards.accept, personal: resource.personal }
+  const outcome = { ...headingOf(context), ...rest, guarded, status, observedAt, records, archive }
+  if (key === undefined) {
+    const at = new Date(clock.now())
+    const { observedFrom, complete, pages, renewAt } = received.extraction
+    const extent = { observedFrom: observedAt && new Date(observedFrom), complete, pages }
+    const bodyHash = isReusable(received, loaded) ? client.bodies?.hashWith(contentHash) : undefined
+    const run = { ...runRow(context, client, at), ...loaded, living: loaded.currentKeys, ...extent, bodyHash }
+    return { ...outcome, at, run, cacheSeconds: resource.cacheSeconds, ...(renewAt ? { renewAt } : {}) }
+  }
+  const now = received.receivedAt
+  return {
+    ...outcome,
+    at: new Date(now),
+    guarded: newActions(lastReasons, key, guarded),
+    isObservation: true,
+    workItem: {
+      now,
+      isShown: status !== 'stale' && response.preparation?.seen.has(key) === true,
+      ...(isAccepted(status) && observedAt
+        ? { accepted: { observedAt, contentHash, reload, records, credential: client.credential() } }
+        : {}),
+    },
+    ...(lost ? { lost } : {}),
+    ...(hidesKept ? { hidesKept } : {}),
+  }
+}
+
+/** The same remark about clocks and headers is made once in so long, ms: the next poll would repeat it. */
+const REMARK_REPEATED_AFTER = 3_600_000
+
+/** What guards did, without remarks about clocks and headers that were made of the same resource a moment ago. */
+async function withoutRepeated(
+  sql: Sql,
+  resource: string,
+  guarded: readonly GuardAction[],
+  now: number,
+): Promise<readonly GuardAction[]> {
+  const isRemark = ({ guard, action }: GuardAction) =>
+    guard === 'header' || (guard === 'clock' && action === 'accepted')
+  const remarks = guarded.filter(isRemark).map(({ reason }) => reason)
+  if (remarks.length === 0) return guarded
+  const made = await sql.query<{ reason: string }>(
+    `select reason from sync.guard_action where resource = $1 and at > $2 and at <= $3 and reason = any($4::text[])`,
+    [resource, new Date(now - REMARK_REPEATED_AFTER), new Date(now), remarks],
+  )
+  const known = new Set(made.map(({ reason }) => reason))
+  return guarded.filter((action) => !isRemark(action) || !known.has(action.reason))
+}
+
+async function load(
+  sql: Sql,
+  { resource, key, runId, engine }: IngestContext,
+  client: RecordingClient,
+  response: Received,
+  { lastRun, observed: _, migration: __, ...known }: Opened,
+): Promise<{ readonly received: Received; readonly loaded: LoadResult }> {
+  const { guards, privacy, isLate = false } = engine
+  const isReplay = engine.runId !== undefined
+  // What was recorded brings its instant: where that is older than what is known, it is old.
+  const { extraction, receivedAt } = response
+  const dated = isLate || isReplay ? extraction : dateAfter(extraction, known.last?.observedAt, receivedAt)
+  const received = { ...response, extraction: dated }
+  const { preparation, ...rest } = received
+  const credential = client.credential()
+  const incoming = {
+    ...rest,
+    credential,
+    isReplay,
+    ...known,
+    guards,
+    privacy,
+    runId,
+    ...(key === undefined ? {} : { scope: key }),
+  }
+  const loaded = preparation
+    ? await loadResponse(sql, resource, { ...incoming, preparation })
+    : loadKnown(incoming, client.bodies?.isBodyOf(lastRun) ? lastRun : undefined)
+  return { received, loaded }
+}
+
+/** What becomes of a response depends on its records. */
+class MustParse extends Error {}
+
+/**
+ * What became of a response whose body is that of the last accepted one, byte for byte: the same that parsing it would come to.
+ * @param last undefined when the last accepted response has another body by now
+ * @throws MustParse when it is not simply unchanged
+ */
+function loadKnown(received: ReceivedResponse, last: LastRun | undefined): LoadResult {
+  const { observedAt, clockError, dating = [] } = received.extraction
+  if (!last || observedAt < last.observedAt || clockError !== undefined) throw new MustParse()
+  if (received.claims.size > 0) throw new MustParse()
+  const { came: records, normalized, currentKeys } = last
+  return {
+    ...noCounts,
+    status: 'unchanged',
+    reason: null,
+    observedAt: new Date(observedAt),
+    records,
+    normalized,
+    unchanged: normalized,
+    currentKeys,
+    contentHash: Buffer.from(last.contentHash),
+    reload: false,
+    drift: [],
+    hidden: [],
+    guarded: [...dating],
+  }
+}
+
+/** Whether the same body, at a later instant, gives the same: nothing of it was doubtful, or depended on when it came. */
+function isReusable({ extraction, preparation }: Received, { status, reason }: LoadResult): boolean {
+  const { clockError, validationError } = extraction
+  const isWhole = isAccepted(status) && status !== 'partial' && reason === null
+  return isWhole && !clockError && !validationError && !preparation?.ignored.length
+}
+
+/** Notes a refusal. A single one changes no history: hidden is not gone, and either may be wrong. */
+async function refusalOutcome(
+  sql: Sql,
+  context: IngestContext,
+  client: RecordingClient,
+  { kind, reason, at, receivedAt, isUndated = false }: RefusedTarget & Pick<Refusal, 'at' | 'receivedAt' | 'isUndated'>,
+): Promise<IngestResult> {
+  const { resource, key, engine, lastReasons } = context
+  if (key === undefined) throw new Error(`${resource.name} has no keys`)
+  const { absences, accept } = engine.guards
+  const credential = client.credential()
+  const refusal = { key, kind, at, receivedAt, isUndated, credential }
+  const noted = await noteRefusal(sql, resource, refusal, { runId: context.runId, guards: engine.guards })
+  const isMissing = kind === 'gone' && noted.state === 'pending'
+  return {
+    ...headingOf(context),
+    status: kind,
+    reason,
+    at: new Date(receivedAt),
+    observedAt: null,
+    guarded: newActions(lastReasons, key, isMissing ? [missingAction(absences)] : []),
+    isObservation: true,
+    workItem: { now: receivedAt },
+    archive: {
+      exchanges: client.exchanges,
+      status: noted.state === 'concluded' ? kind : 'unconfirmed',
+      accepted: accept,
+      personal: resource.personal,
+    },
+    refusal: { ...refusal, ...noted },
+  }
+}
+
+/** Describes a request, or a load, that failed. */
+function failureOutcome(context: IngestContext, client: RecordingClient, error: unknown): IngestResult {
+  const at = new Date(context.engine.clock.now())
+  const [message, status] = [messageOf(error), statusOfError(error)]
+  return {
+    ...headingOf(context),
+    status,
+    reason: message,
+    at,
+    observedAt: null,
+    guarded: [],
+    novelties: reshaped(error, context.key),
+    archive: { exchanges: successfulExchanges(client), status: 'failed', personal: context.resource.personal },
+    ...(context.key === undefined ? { run: { ...runRow(context, client, at), status, error: message } } : {}),
+    error,
+  }
+}
+
+function headingOf({ resource, key, runId, engine }: IngestContext) {
+  const { name } = resource
+  const news = { people: namesInResponses(resource), isLate: engine.isLate }
+  return { ...noCounts, ...news, resource: name, ...(key === undefined ? {} : { key }), runId, drift: [] }
+}
+
+function runRow({ resource, runId, startedAt, engine }: IngestContext, { api }: RecordingClient, finishedAt: Date) {
+  const { program, sourceId = null } = engine
+  return { runId, resource: resource.name, startedAt, finishedAt, requests: api.requestsSent(), program, sourceId }
+}
 
 /**
  * Takes a whole resource, or one key of a worklist, through the pipeline: extract and normalize without a database, then

@@ -1,13 +1,11 @@
 import type { Database, Sql } from '../../db/database.ts'
-import { materializeCoverage } from '../coverage/count.ts'
+import { materializeCoverage } from '../coverage/coverage.ts'
 import type { ResourceBase } from '../declare/resource.ts'
 import { type VersionsTable, writtenTables } from '../declare/written-tables.ts'
 import { invalidateCoverage } from '../ledger/gaps.ts'
 import { rebuildFollowing } from '../refold/following.ts'
 import { foldPoints, namesOf, replaceVersions, stagedName } from '../refold/refold.ts'
-import { archiveUnused } from './archive-checks.ts'
-import { chainFind, REVERSED } from './chain-checks.ts'
-import { checksOf, type Verified } from './verify.ts'
+import { archiveUnused, chainFind, checksOf, REVERSED, type Verified } from './verify.ts'
 
 /** What follows from versions, by the names of its checks. */
 const following = ['capture', 'hold without capture', 'change', 'version without change']

@@ -4,15 +4,27 @@ import { tableMarkup } from '../../drawing/html-table.ts'
 import { count } from '../../drawing/words.ts'
 import { filterHelp } from '../../questions/asking/filters.ts'
 import { byTopic, isAsked, recorded } from '../../questions/catalogue.ts'
-import { type ExampleValues, exampleValues } from '../../questions/examples.ts'
+import { type ExampleValues, exampleValues, valuesOf } from '../../questions/examples.ts'
 import { type Parameter, type Question, readQuestions } from '../../questions/questions.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { problems } from '../http/problems.ts'
 import { isAboutPlayers } from '../people.ts'
 import { limits } from './arguments.ts'
-import { examplePath } from './example-path.ts'
-import { filtersOf, isRequired, meaningOf } from './openapi.ts'
-import { feedList } from './openapi-feeds.ts'
+import { feedList, filtersOf, isRequired, meaningOf } from './openapi.ts'
+
+/** Path of the question with an answer to look at; undefined when it needs a value that is not there. */
+function examplePath({ name, kind, parameters }: Question, values: ExampleValues): string | undefined {
+  const known = valuesOf({ name }, values)
+  const query = new URLSearchParams()
+  if (kind === 'view') query.set('limit', '10')
+  for (const one of parameters) {
+    if (one.optional || /^(from|to)_time$/.test(one.name)) continue
+    const value = known[one.name]
+    if (value === null || value === undefined) return undefined
+    query.set(one.name, value)
+  }
+  return `/api/v1/${name}${query.size > 0 ? `?${query}` : ''}`
+}
 
 /** `/api`: the read API for people. */
 export async function apiPage({ sql, people }: Visit): Promise<Page> {

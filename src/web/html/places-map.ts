@@ -3,8 +3,8 @@ import { visibleLine } from '../../base/terminal-text.ts'
 import type { Sql } from '../../db/database.ts'
 import { guildColour } from '../../drawing/colours.ts'
 import type { Markup } from '../../drawing/html-table.ts'
-import { labelOf, labelWidth } from '../../drawing/map/label-room.ts'
-import { mapTitle } from '../../drawing/map/map.ts'
+import { labelOf, labelWidth, mapTitle } from '../../drawing/map/map.ts'
+
 import { grouped } from './grouped.ts'
 import { pathOf } from './links.ts'
 

@@ -1,8 +1,8 @@
 import { visibleLine } from '../../base/terminal-text.ts'
 import type { Sql } from '../../db/database.ts'
 import { guildColour } from '../../drawing/colours.ts'
-import { labelOf, labelWidth } from '../../drawing/map/label-room.ts'
-import { mapTitle } from '../../drawing/map/map.ts'
+import { labelOf, labelWidth, mapTitle } from '../../drawing/map/map.ts'
+
 import { moment } from '../../drawing/words.ts'
 
 interface Held {

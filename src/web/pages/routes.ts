@@ -2,8 +2,8 @@ import type { Context, Hono } from 'hono'
 import type { Clock } from '../../base/clock.ts'
 import { instantOf } from '../../base/text/instants.ts'
 import type { Sql } from '../../db/database.ts'
-import type { Asking } from '../api/answer.ts'
 import { apiPage } from '../api/api-page.ts'
+import type { Asking } from '../api/routes.ts'
 import { type Health, readHealth } from '../html/health.ts'
 import {
   type Ahead,

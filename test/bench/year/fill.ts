@@ -1,6 +1,6 @@
 import type { Database } from '../../../src/db/database.ts'
 import { growingTables, resources } from '../../../src/resources/index.ts'
-import { materializeCoverage } from '../../../src/sync/coverage/count.ts'
+import { materializeCoverage } from '../../../src/sync/coverage/coverage.ts'
 import { maintain } from '../../../src/sync/retention/maintain.ts'
 import { instant, monthOf, namesOf } from '../../../src/sync/retention/partitions.ts'
 import { createDraws, dropDraws, type Extent } from './draws.ts'

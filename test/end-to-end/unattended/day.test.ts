@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { resources } from '../../../src/resources/index.ts'
-import type { LogEntry } from '../../../src/sandbox/http/request-journal.ts'
+import type { LogEntry } from '../../../src/sandbox/http/routes-app.ts'
 import type { SandboxOptions } from '../../../src/sandbox/index.ts'
 import { effort } from '../../support/effort.ts'
 import { letPass } from '../../support/pending.ts'

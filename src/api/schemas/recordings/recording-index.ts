@@ -1,9 +1,44 @@
-import { join } from 'node:path'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { isAbsolute, join, relative, sep } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import * as z from 'zod'
-import { FatalError } from '../../../base/errors.ts'
+import { FatalError, RecordError } from '../../../base/errors.ts'
 import { textOfFile } from '../../../base/text/decode.ts'
 import { isUuid, uuidText } from '../form/limits.ts'
-import { readFileInside } from './recording-files.ts'
+import { MAX_BODY_BYTES } from './body-limit.ts'
+
+/** Why a file was not read, as the end of a sentence about it. */
+type Unread = { readonly problem: string }
+
+/**
+ * Reads a file of a folder of any origin: only a regular file, and only inside the folder, wherever
+ * absolute paths, `..` and symbolic links lead.
+ */
+function readFileInside(
+  folder: string,
+  name: string,
+  maxBytes = Number.POSITIVE_INFINITY,
+): Buffer<ArrayBuffer> | Unread {
+  if (isAbsolute(name) || name.split(/[\\/]/).includes('..')) return outside
+  try {
+    const file = realpathSync(join(folder, name))
+    const way = relative(realpathSync(folder), file)
+    if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return outside
+    const status = statSync(file)
+    if (!status.isFile()) return { problem: 'is not a file' }
+    if (status.size > maxBytes) return { problem: `is larger than ${megabytes(maxBytes)}` }
+    return readFileSync(file)
+  } catch {
+    return { problem: 'cannot be read' }
+  }
+}
+
+const outside: Unread = { problem: 'is outside of the folder of recordings' }
+
+/** A limit in words. */
+function megabytes(bytes: number): string {
+  return `${bytes / 1024 / 1024} MB`
+}
 
 const lineForm = z.object({
   at: z.iso.datetime(),
@@ -81,4 +116,47 @@ function parseLine(line: string, number: number, file: string): Recorded {
       context: { file, number },
     })
   }
+}
+
+/** A recorded answer is missing or cannot be read; the message names file and line. The others can be. */
+export class BrokenRecording extends RecordError {}
+
+type Place = Pick<Recorded, 'body' | 'line'>
+
+/**
+ * The gzipped body that a line names.
+ * @throws BrokenRecording
+ */
+export function readGzippedBody(folder: string, place: Place): Buffer<ArrayBuffer> {
+  const read = readFileInside(folder, place.body, MAX_BODY_BYTES)
+  if ('problem' in read) throw brokenRecording(folder, place, read.problem)
+  return read
+}
+
+/**
+ * The same, unpacked: no further than a body may be long, however much the file would unpack to.
+ * @throws BrokenRecording
+ */
+export function readBody(folder: string, place: Place): Buffer<ArrayBuffer> {
+  const gzipped = readGzippedBody(folder, place)
+  try {
+    return gunzipSync(gzipped, { maxOutputLength: MAX_BODY_BYTES })
+  } catch (error) {
+    const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
+    const problem = isTooLarge
+      ? `unpacks to more than ${megabytes(MAX_BODY_BYTES)}`
+      : 'is not gzip, or gzip that ended early'
+    throw brokenRecording(folder, place, problem)
+  }
+}
+
+/** Where a body is to be found, for messages. */
+export function placeIn(folder: string, { body, line }: Place): string {
+  return `${join(folder, body)} (index.jsonl line ${line})`
+}
+
+/** The error about a body. @param problem as the end of a sentence about the file */
+function brokenRecording(folder: string, place: Place, problem: string): BrokenRecording {
+  const { body, line } = place
+  return new BrokenRecording(`${placeIn(folder, place)} ${problem}`, { context: { file: join(folder, body), line } })
 }

@@ -18,10 +18,10 @@ import {
   type StoredCredential,
   storeCredential,
 } from '../../../app/stored-credential.ts'
-import { wholeNumber } from '../../../base/config-values.ts'
 import { FatalError, messageOf, UsageError } from '../../../base/errors.ts'
+import { wholeNumber } from '../../../base/settings.ts'
 import { type Context, writeSummary } from '../../context.ts'
-import { fetchGrant, nameOf, primaryOf } from './auth-identity.ts'
+import { fetchGrant, nameOf, primaryOf } from './auth.ts'
 import { awaitCode, listenForCode, oneLine } from './auth-listener.ts'
 
 export interface LoginFlags {

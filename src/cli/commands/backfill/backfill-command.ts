@@ -1,7 +1,7 @@
 import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
 import { admissionOf, engineOf, openSharedApi } from '../../../app/app-api.ts'
-import { wholeNumber } from '../../../base/config-values.ts'
 import { UsageError } from '../../../base/errors.ts'
+import { wholeNumber } from '../../../base/settings.ts'
 import type { Sql } from '../../../db/database.ts'
 import { readHolder } from '../../../db/embedded/folder-lock.ts'
 import { resources } from '../../../resources/index.ts'
@@ -13,8 +13,7 @@ import { exitCode, exitCodeOfRuns } from '../../exit-codes.ts'
 import { prepareTables } from '../../maintenance.ts'
 import { instantFlag, refuseWithout } from '../../options.ts'
 import { publicResult, runSummary } from '../../output/run-summary.ts'
-import { dryRun, type Wanted } from './backfill-estimate.ts'
-import { type Backfilled, backfillKeys, backfillPages } from './backfill-walk.ts'
+import { type Backfilled, backfillKeys, backfillPages, dryRun, type Wanted } from './backfill-pages.ts'
 
 export interface BackfillFlags {
   readonly dryRun?: boolean

@@ -1,6 +1,6 @@
 import { migrateDatabase, openDatabase } from '../../../app/app.ts'
-import { wholeNumber } from '../../../base/config-values.ts'
 import { UsageError } from '../../../base/errors.ts'
+import { wholeNumber } from '../../../base/settings.ts'
 import { visibleLine } from '../../../base/terminal-text.ts'
 import { NothingThere } from '../../../db/connect.ts'
 import type { Database } from '../../../db/database.ts'

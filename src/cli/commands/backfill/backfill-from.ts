@@ -1,28 +1,259 @@
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { repositoryUrl } from '../../../api/recordings/git-clone.ts'
-import { openRecordedResponses } from '../../../api/recordings/recorded.ts'
+import { fetchRepository, repositoryUrl, shownUrl } from '../../../api/recordings/git-clone.ts'
+import type { GitDates } from '../../../api/recordings/git-history.ts'
+import { openRecordedResponses, type RecordedResponses, recordedResponses } from '../../../api/recordings/recorded.ts'
 import type { Recorded } from '../../../api/schemas/recordings/recording-index.ts'
 import { admissionOf, engineOf } from '../../../app/app-api.ts'
 import { UsageError } from '../../../base/errors.ts'
+import { visibleLine } from '../../../base/terminal-text.ts'
+import { NothingThere } from '../../../db/connect.ts'
 import type { Database } from '../../../db/database.ts'
-import { resourcesNamed } from '../../../resources/index.ts'
+import { resources, resourcesNamed } from '../../../resources/index.ts'
 import { type LoadedFolder, loadRecorded } from '../../../sync/backfill/backfill-recorded.ts'
+import {
+  type Detected,
+  type DetectedFiles,
+  type DetectProgress,
+  detectResponses,
+} from '../../../sync/backfill/git-detect.ts'
+import { type GitMapping, type GitSource, openGitSource } from '../../../sync/backfill/git-source.ts'
 import type { Resource, Worklist } from '../../../sync/declare/resource.ts'
 import { type Source as ImportSource, saveSource, sourceOf } from '../../../sync/retract/sources.ts'
 import { type Context, withDatabase, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
-import { durationText } from '../../output/units.ts'
-import {
-  type BackfillFromFlags,
-  type GitArchive,
-  linesText,
-  openArchive,
-  openResponses,
-  type Source,
-  showGitPrice,
-} from './backfill-git.ts'
+import { bytesText, durationText } from '../../output/units.ts'
+
+interface BackfillFromFlags {
+  readonly from?: string
+  readonly fromGit?: string
+  readonly map?: readonly string[]
+  readonly detect?: boolean
+  readonly yes?: boolean
+  readonly dryRun?: boolean
+  readonly dates?: string
+  readonly [flag: string]: unknown
+}
+
+/** What is loaded, and what of it is not. */
+interface Source {
+  readonly recorded: RecordedResponses
+  readonly skipped: readonly string[]
+  readonly broken: readonly string[]
+  /** Responses that are not after what the database knows, and were not read. */
+  readonly known: number
+  /** How long a response takes, in seconds of a machine that others are compared with. Absent: all take as long. */
+  readonly secondsOf?: (line: Recorded) => number
+  close(): void
+}
+
+/** A repository whose files are responses. */
+interface GitArchive {
+  /** As it is named, without a password. */
+  readonly name: string
+  readonly folder: string
+  readonly mappings: readonly GitMapping[]
+  readonly dates: GitDates
+  /** Where the mapping was detected. */
+  readonly detected?: Detected
+}
+
+/** How many lines about single responses are printed; the JSON has all. */
+const MOST_LINES = 20
+
+/** What two slow cores load: responses a second, and bytes of them. For the estimate before the first is loaded. */
+const LOADED_PER_SECOND = { responses: 150, bytes: 40_000_000 }
+
+/**
+ * Opens what `--from-git` names: fetches a URL, and with `--detect` finds out what is in it.
+ * @returns undefined where that was only to be shown
+ */
+async function openArchive(
+  context: Context,
+  { fromGit = '', map, detect: isDetected, yes, dryRun, dates }: BackfillFromFlags,
+  name: string | undefined,
+): Promise<GitArchive | undefined> {
+  if (yes && !isDetected) throw new UsageError('--yes does nothing without --detect')
+  if (isDetected && (map !== undefined || name !== undefined))
+    throw new UsageError('--detect finds out what is in a repository: it takes no --map')
+  const opened = { dates: datesOf(dates), mappings: isDetected ? [] : mappingsOf(map, name) }
+  const url = repositoryUrl(fromGit)
+  const place = { name: url === undefined ? fromGit : shownUrl(url), folder: fromGit }
+  if (url !== undefined) place.folder = await fetched(context, url)
+  if (!isDetected) return { ...opened, ...place }
+  const detected = await detect(context, place)
+  if (!yes && !dryRun) {
+    showDetected(context, place.name, detected)
+    return undefined
+  }
+  const mapped = detected.detected.filter((one) => one.mapped)
+  if (mapped.length === 0) throw new UsageError(nothingIn(place.name))
+  if (!context.flags.json && !context.flags.quiet) context.out.write(detectedText(place.name, detected))
+  const mappings = mapped.map(({ glob, resource }) => ({ glob, resource: resourceNamed(resource) }))
+  return { ...opened, ...place, mappings, detected }
+}
+
+/** The responses of an archive, after the price of loading them is printed. */
+async function openResponses(context: Context, db: Database, archive: GitArchive): Promise<Source> {
+  const source = await readArchive(context, db, archive)
+  if (!context.flags.json && !context.flags.quiet) context.out.write(priceText(source))
+  return {
+    ...source,
+    recorded: recordedResponses(source),
+    secondsOf: ({ line }) => secondsFor(source.bytes[line] ?? 0),
+  }
+}
+
+/** `--dry-run`: prints the price. Where there is no history yet, nothing of the archive is known. Returns the exit code. */
+async function showGitPrice(context: Context, archive: GitArchive): Promise<number> {
+  const show = async (db: Database | undefined) => {
+    const source = await readArchive(context, db, archive)
+    source.close()
+    const { lines, known, skipped, broken } = source
+    const price = {
+      from: archive.name,
+      responses: lines.length,
+      bytes: sum(source.bytes),
+      seconds: secondsOf(source),
+      known,
+      skipped,
+      broken,
+    }
+    writeSummary(context, price, priceText(source), linesText([...broken, ...skipped]))
+    return exitCode.done
+  }
+  return await withDatabase(context, 'the price of a git history', show).catch(async (error: unknown) => {
+    if (!(error instanceof NothingThere)) throw error
+    return await show(undefined)
+  })
+}
+
+async function readArchive({ app, progress }: Context, db: Database | undefined, archive: GitArchive) {
+  const { folder, mappings, dates } = archive
+  progress.begin('versions')
+  const onProgress = (records: number, count: number) => progress.seen('versions', { records, count }, 'files')
+  return await openGitSource(db, folder, mappings, app.clock.now(), { dates, onProgress }).finally(() => progress.end())
+}
+
+function secondsOf({ bytes }: Pick<GitSource, 'bytes'>): number {
+  return Math.ceil(sum(bytes.map(secondsFor)))
+}
+
+/** How long a response takes of so many bytes. */
+function secondsFor(bytes: number): number {
+  return 1 / LOADED_PER_SECOND.responses + bytes / LOADED_PER_SECOND.bytes
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0)
+}
+
+function priceText(source: GitSource): string {
+  const count = source.lines.length.toLocaleString('en-US')
+  return `${count} responses to load, ${bytesText(sum(source.bytes))}: about ${durationText(secondsOf(source))}\n`
+}
+
+/** Fetches a repository into the data folder, where the next call finds it. */
+async function fetched({ app, progress, signal }: Context, url: string): Promise<string> {
+  const folder = join(app.config.dataDir, 'git', createHash('sha256').update(url).digest('hex').slice(0, 16))
+  progress.begin(shownUrl(url))
+  const onProgress = (records: number, count: number) => progress.seen(shownUrl(url), { records, count }, 'objects')
+  await fetchRepository(url, folder, { signal, onProgress }).finally(() => progress.end())
+  return folder
+}
+
+/** @throws UsageError for another word */
+function datesOf(dates: string | undefined): GitDates {
+  if (dates === undefined || dates === 'author' || dates === 'committer') return dates ?? 'rising'
+  throw new UsageError(`--dates must be author or committer, got ${dates}`)
+}
+
+/** @throws UsageError for what is not `glob=resource` */
+function mappingsOf(maps: readonly string[] | undefined, name: string | undefined): GitMapping[] {
+  const form = "--map 'glob=resource'"
+  if (name !== undefined) throw new UsageError(`--from-git names its resources by ${form}`)
+  if (maps === undefined) throw new UsageError(`--from-git needs ${form}; --detect suggests some`)
+  return maps.map((map) => {
+    const [, glob = '', resource = ''] = /^(.+)=([^=]+)$/.exec(map) ?? []
+    if (glob === '') throw new UsageError(`--map must look like ${form}, got ${map}`)
+    return { glob, resource: resourceNamed(resource) }
+  })
+}
+
+function resourceNamed(name: string): GitMapping['resource'] {
+  return resourcesNamed([name])[0] as GitMapping['resource']
+}
+
+/** `--detect` alone: lists what looks like responses, and the command that loads them. */
+function showDetected(context: Context, name: string, found: Detected): void {
+  const { detected } = found
+  const command = detected.length === 0 ? null : commandFor(name, detected)
+  const text = detectedText(name, found) + (command === null ? '' : `\n${command}\n`)
+  writeSummary(context, { from: name, ...found, command }, text)
+}
+
+function nothingIn(name: string): string {
+  return `${name}: no file looks like a response of the API that can be loaded from git`
+}
+
+function detectedText(name: string, found: Detected): string {
+  const { detected, notRead } = found
+  const columns = ['glob', 'resource', 'files', 'commits', 'records', 'expected'] as const
+  const table = (detected.length === 0 ? `${nothingIn(name)}\n` : formatTable(columns, detected)) + remarksOn(found)
+  return table + (notRead > 0 ? `${notRead} JSON files were not looked at, because there are too many\n` : '')
+}
+
+/** Looks for responses, and shows every second how far that is. */
+async function detect({ progress, app }: Context, place: Pick<GitArchive, 'name' | 'folder'>): Promise<Detected> {
+  // A little less than a second: no line is left out because a timer was early.
+  progress.begin(place.name, 900)
+  let step: Parameters<DetectProgress> = ['commits', 0, null]
+  const over = new AbortController()
+  const showing = async () => {
+    for (;;) {
+      await app.clock.sleep(1000, over.signal)
+      const [what, records, count] = step
+      progress.seen(place.name, { records, count }, what)
+    }
+  }
+  showing().catch(() => undefined)
+  try {
+    return await detectResponses(place.folder, resources, (...next) => {
+      step = next
+    })
+  } finally {
+    over.abort()
+    progress.end()
+  }
+}
+
+/** What the table does not say: what is left out, and what is a part. */
+function remarksOn({ detected, leftOut, unreadable, remarks }: Detected): string {
+  const others = leftOut.map(({ path, sameAs }) => `${path} is left out: ${sameAs} has its records`)
+  const whole = detected
+    .filter(({ mapped }) => !mapped)
+    .map(({ glob }) => `${glob} is left out: other files have its records, or all there are`)
+  const broken = unreadable.map(({ path, commit, reason }) => `${path} of commit ${commit} cannot be read: ${reason}`)
+  return linesText([...whole, ...broken, ...remarks, ...others])
+}
+
+/** Lines for a terminal, not too many. */
+function linesText(lines: readonly string[]): string {
+  const more = lines.length > MOST_LINES ? [`and ${lines.length - MOST_LINES} more; --json has all`] : []
+  return [...lines.slice(0, MOST_LINES), ...more].map((line) => `${visibleLine(line)}\n`).join('')
+}
+
+/** The command that loads what was detected, as a shell takes it. */
+function commandFor(repository: string, detected: readonly DetectedFiles[]): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
+  // In a glob, what a terminal does not show is written as so many bytes of any kind.
+  const visible = (glob: string) =>
+    [...glob].map((one) => (visibleLine(one) === one ? one : '?'.repeat(Buffer.byteLength(one)))).join('')
+  const maps = detected.filter(({ mapped }) => mapped).map(({ glob, resource }) => `${visible(glob)}=${resource}`)
+  return `wynnsync backfill --from-git ${quoted(visibleLine(repository))}${maps.map((map) => ` --map ${quoted(map)}`).join('')}`
+}
 
 /** `backfill [resource] --from FOLDER` and `backfill --from-git REPOSITORY`: loads recorded responses. Returns the exit code. */
 export async function backfillFromCommand(

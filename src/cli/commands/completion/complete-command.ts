@@ -1,12 +1,128 @@
+import type { Option } from 'commander'
 import { openDatabase } from '../../../app/app.ts'
+import { UsageError } from '../../../base/errors.ts'
 import { visibleLine } from '../../../base/terminal-text.ts'
 import type { Sql } from '../../../db/database.ts'
 import { topics } from '../../../questions/catalogue.ts'
 import { nameColumn, readQuestions } from '../../../questions/questions.ts'
 import type { CommandDeclaration, CommandGroup } from '../../command.ts'
 import { type Context, createContext } from '../../context.ts'
-import { type Candidate, optionsOf, readLine } from './command-line.ts'
-import { shells } from './completion-scripts.ts'
+import { commonOptions } from '../../options.ts'
+
+/** A word that may stand in the command line. */
+interface Candidate {
+  readonly value: string
+  readonly about?: string
+}
+
+/** What stands on a command line before its last word. */
+interface Line {
+  /** The last word, without its quotes. */
+  readonly word: string
+  readonly group?: CommandGroup
+  readonly command?: CommandDeclaration
+  /** The flag whose value the last word is. */
+  readonly option?: string
+  readonly operands: readonly string[]
+  readonly flags: { readonly databaseUrl?: string }
+}
+
+/** All flags of a command, those that resources declare included. */
+async function optionsOf({ options = [], loadOptions }: CommandDeclaration): Promise<readonly Option[]> {
+  return [...options, ...((await loadOptions?.()) ?? []), ...commonOptions]
+}
+
+/** Reads the words after `wynnsync`, as a shell has them: perhaps quoted, and `--flag=value` perhaps as three words. */
+function readLine(given: readonly string[], commands: readonly (CommandDeclaration | CommandGroup)[]): Line {
+  const words = given.flatMap((word) =>
+    word === '=' ? [] : /^--[a-z-]+=/.test(word) ? word.split(/=(.*)/s, 2) : [word],
+  )
+  const [before, word] = [words.slice(0, -1).map(unquoted), unquoted(words.at(-1) ?? '')]
+  const called = <C extends { usage: string }>(list: readonly C[], name?: string) =>
+    list.find(({ usage }) => usage.split(' ')[0] === name)
+  const operands: string[] = []
+  const flags: { databaseUrl?: string } = {}
+  let option: string | undefined
+  for (const one of before) {
+    if (option !== undefined) {
+      if (option === '--database-url') flags.databaseUrl = one
+      option = undefined
+    } else if (one.startsWith('--')) option = takesValue(one, commands) ? one : undefined
+    else if (!/^-[a-z]/i.test(one)) operands.push(one)
+  }
+  const first = called(commands, operands.shift())
+  const inGroup = first && 'commands' in first ? first : undefined
+  const second = inGroup && called(inGroup.commands, operands[0])
+  if (second) operands.shift()
+  const command = first && 'load' in first ? first : (second ?? inGroup?.commands.find(({ isDefault }) => isDefault))
+  return {
+    word,
+    operands,
+    flags,
+    ...(inGroup && !second ? { group: inGroup } : {}),
+    ...(command ? { command } : {}),
+    ...(option === undefined ? {} : { option }),
+  }
+}
+
+/** Flags of resources, which are loaded late, all take one. */
+function takesValue(flag: string, commands: readonly (CommandDeclaration | CommandGroup)[]): boolean {
+  const all = commands
+    .flatMap((one) => ('commands' in one ? one.commands : [one]))
+    .flatMap(({ options = [] }) => options)
+  const known = [...commonOptions, ...all].filter(({ long }) => long === flag)
+  return flag !== '--help' && (known.length === 0 || known.some(({ required }) => required))
+}
+
+function unquoted(word: string): string {
+  return word.replace(/^(["'])(.*?)\1?$/s, '$2').replace(/\\(.)/gs, '$1')
+}
+
+/*
+ * Short scripts of our own: those of libraries hand the candidates to `compgen -W` or `eval`, which run what stands in a name.
+ */
+
+/** Names are quoted as the word that they complete is, and left out where that cannot be. */
+const bash = String.raw`_wynnsync() {
+  local candidate quoted word=${'$'}{COMP_WORDS[COMP_CWORD]} unsafe='*[\\"$!${'`'}]*'
+  COMPREPLY=()
+  while IFS=$'\t' read -r candidate _; do
+    case $word in
+      \"*) [[ $candidate == $unsafe ]] && continue; quoted=$candidate ;;
+      \'*) [[ $candidate == *\'* ]] && continue; quoted=$candidate ;;
+      *) printf -v quoted %q "$candidate" ;;
+    esac
+    COMPREPLY+=("$quoted")
+  done < <(wynnsync __complete -- "${'$'}{COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -o default -F _wynnsync wynnsync
+`
+
+const zsh = String.raw`#compdef wynnsync
+_wynnsync() {
+  local line
+  local -a described
+  while IFS= read -r line; do
+    described+=("${'$'}{${'$'}{line%%$'\t'*}//:/\\:}:${'$'}{line#*$'\t'}")
+  done < <(wynnsync __complete -- "${'$'}{(@Q)words[2,CURRENT]}" 2>/dev/null)
+  (( $#described )) && _describe wynnsync described || _files
+}
+compdef _wynnsync wynnsync
+`
+
+const fish = `complete -c wynnsync -f -a '(wynnsync __complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+`
+
+const scripts: Readonly<Record<string, string>> = { bash, zsh, fish }
+
+export const shells = Object.keys(scripts)
+
+/** `completion <shell>`: prints its script. */
+export async function completionCommand({ out }: Context, _flags: object, shell: string): Promise<void> {
+  const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined
+  if (script === undefined) throw new UsageError(`the shell must be ${shells.join(', ')}, got ${shell}`)
+  out.write(script)
+}
 
 /** How long the database may take, ms: a person waits. */
 const LONGEST = 1000

@@ -1,11 +1,11 @@
 import { UsageError } from '../../../base/errors.ts'
 import { didYouMean, nearest, unknownName } from '../../../base/text/nearest.ts'
 import type { Database, Sql } from '../../../db/database.ts'
-import { readAsked, rowsOf } from '../../../questions/asking/ask.ts'
+import { type Asked, readAsked, rowsOf, shownStatement, statementFor } from '../../../questions/asking/ask.ts'
 import { AmbiguousName, checkNamed } from '../../../questions/asking/names.ts'
 import { WrongArgument } from '../../../questions/asking/readable.ts'
 import { formatCsv, formatJson, formatNdjson } from '../../../questions/asking/rows-text.ts'
-import { type Asked, shownStatement, statementFor } from '../../../questions/asking/statement.ts'
+
 import { givenWords } from '../../../questions/asking/words.ts'
 import { byTopic, recorded, rest } from '../../../questions/catalogue.ts'
 import { type ExampleValues, exampleOf, exampleValues } from '../../../questions/examples.ts'

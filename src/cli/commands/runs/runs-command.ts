@@ -1,5 +1,5 @@
-import { wholeNumber } from '../../../base/config-values.ts'
 import { UsageError } from '../../../base/errors.ts'
+import { wholeNumber } from '../../../base/settings.ts'
 import { visibleLine } from '../../../base/terminal-text.ts'
 import type { Sql } from '../../../db/database.ts'
 import { resourcesNamed } from '../../../resources/index.ts'

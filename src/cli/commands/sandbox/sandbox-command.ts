@@ -1,5 +1,5 @@
-import { wholeNumber } from '../../../base/config-values.ts'
 import { cannotListen, codeOf } from '../../../base/errors.ts'
+import { wholeNumber } from '../../../base/settings.ts'
 import { openRecordings, type Sandbox, startSandbox } from '../../../sandbox/index.ts'
 import { type Context, untilAborted, writeResult } from '../../context.ts'
 import { instantFlag } from '../../options.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { openForReaders } from '../../../app/app.ts'
-import { wholeNumber } from '../../../base/config-values.ts'
 import { UsageError } from '../../../base/errors.ts'
+import { wholeNumber } from '../../../base/settings.ts'
 import { serveWire } from '../../../db/pgwire/pgwire-server.ts'
 import { READER } from '../../../db/reader.ts'
 import { isLoopback } from '../../../monitoring/host-names.ts'

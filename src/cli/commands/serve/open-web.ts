@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { version, versionWithCommit } from '../../../app/app.ts'
 import type { Clock } from '../../../base/clock.ts'
-import { wholeNumber } from '../../../base/config-values.ts'
 import { codeOf, UsageError } from '../../../base/errors.ts'
+import { wholeNumber } from '../../../base/settings.ts'
 import type { Database } from '../../../db/database.ts'
 import { isLoopback } from '../../../monitoring/host-names.ts'
 import type { HttpServer } from '../../../monitoring/listen.ts'
@@ -11,7 +11,7 @@ import { nameFinders } from '../../../resources/key-names.ts'
 import { peopleNotice } from '../../../web/people.ts'
 import { exportWeb, serveWeb } from '../../../web/web-server.ts'
 import type { Context } from '../../context.ts'
-import { marker } from '../demo/demo-folder.ts'
+import { marker } from '../demo/demo-command.ts'
 
 export interface WebFlags {
   readonly public?: boolean

@@ -4,7 +4,7 @@ import type { Database } from '../../../db/database.ts'
 import type { Exported } from '../../../lake/export.ts'
 import { lakeState } from '../../../lake/index-file.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
-import { gauge, type Metric } from '../../../monitoring/metrics-text.ts'
+import { gauge, type Metric } from '../../../monitoring/metrics.ts'
 import { nextTick } from '../../../sync/schedule/ticker.ts'
 
 /** How long replaced files stay for readers that have them open, ms. */

@@ -3,7 +3,7 @@ import { messageOf } from '../../../base/errors.ts'
 import type { Database } from '../../../db/database.ts'
 import { storeSettings } from '../../../lake/lake-store.ts'
 import { verifyConfiguredLake } from '../../../lake/verify-places.ts'
-import { gauge, type Metric } from '../../../monitoring/metrics-text.ts'
+import { gauge, type Metric } from '../../../monitoring/metrics.ts'
 import { resources } from '../../../resources/index.ts'
 import {
   foundText,

@@ -1,4 +1,4 @@
-import { discoveries } from '../../content/places.ts'
+import { discoveries } from '../../content/source.ts'
 import type { Item } from '../../generator/records.ts'
 import { type AnswerSource, type ApiRequest, type Dialect, type Refusal, refuse } from '../../http/answer.ts'
 import { cachedSource, type Found, json, shared } from '../../http/cached-source.ts'

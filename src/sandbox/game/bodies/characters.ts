@@ -1,5 +1,5 @@
 import { seededRandom } from '../../../base/clock.ts'
-import { type ClassName, classNames } from '../../content/classes.ts'
+import { type ClassName, classNames } from '../../content/abilities.ts'
 import { between, chance, drawUuid, pick } from '../../generator/draw.ts'
 import { nouns } from '../../generator/words.ts'
 import { mix } from '../guilds/economy.ts'

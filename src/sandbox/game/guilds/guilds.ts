@@ -1,9 +1,103 @@
 import { between, chance, pick } from '../../generator/draw.ts'
+import { clear, keepRise } from '../people/counters.ts'
 import { createPlayer } from '../people/players.ts'
-import type { Guild, Player, Realm } from '../state.ts'
-import { day } from '../time.ts'
-import { enter, logMembership } from './membership.ts'
-import type { Rank } from './ranks.ts'
+import type { Guild, Membership, Player, Realm } from '../state.ts'
+import { day, hour, liveliness, minute, planTick, recurring, repeating, waiting } from '../time.ts'
+import { type Rank, ranks } from './ranks.ts'
+import { take, touchHoldings } from './territories.ts'
+
+/** Lets a player into a guild; what counts one membership begins at 0. A player is in one guild at most. */
+function join(realm: Realm, player: Player, guild: Guild, at: number, rank: Rank = 'recruit'): void {
+  if (player.membership) return
+  enter(player, guild, at, rank)
+  startCounting(player, at)
+  logMembership(realm, player, guild, at, { event: 'joined', fromRank: null, toRank: rank })
+}
+
+/** Takes a player out of the guild; an owner hands it on first. The last member stays. */
+function leave(realm: Realm, membership: Membership, at: number): boolean {
+  if (!handOn(realm, membership, at)) return false
+  remove(realm, membership, at)
+  return true
+}
+
+/** As `leave`, but without a successor: for guilds that end. */
+function remove(realm: Realm, membership: Membership, at: number): void {
+  const { guild, player } = membership
+  exit(membership)
+  logMembership(realm, player, guild, at, { event: 'left', fromRank: membership.rank, toRank: null })
+}
+
+/** Moves a player from one guild to another in one instant. */
+export function transfer(realm: Realm, membership: Membership, to: Guild, at: number): void {
+  const { guild, player } = membership
+  if (to === guild || !realm.guilds.has(to.uuid) || !handOn(realm, membership, at)) return
+  exit(membership)
+  enter(player, to, at, 'recruit')
+  startCounting(player, at)
+  const ranksOf = { fromRank: membership.rank, toRank: 'recruit' } as const
+  logMembership(realm, player, to, at, { event: 'transferred', ...ranksOf, otherGuild: guild.uuid })
+}
+
+function setRank(realm: Realm, membership: Membership, rank: Rank, at: number): void {
+  const { guild, player, rank: fromRank } = membership
+  if (fromRank === rank || player.membership !== membership) return
+  membership.rank = rank
+  const event = ranks.indexOf(rank) < ranks.indexOf(fromRank) ? 'promoted' : 'demoted'
+  logMembership(realm, player, guild, at, { event, fromRank, toRank: rank })
+}
+
+/** One step up or down, never to or from owner; sometimes taken back within minutes. */
+function shiftRank(realm: Realm, membership: Membership, at: number): void {
+  const { random } = realm
+  const { rank } = membership
+  const next = ranks[ranks.indexOf(rank) + (chance(random, 0.65) ? -1 : 1)]
+  if (rank === 'owner' || next === undefined || next === 'owner') return
+  setRank(realm, membership, next, at)
+  if (chance(random, 0.15))
+    planTick(realm.events, at + (1 + 7 * random()) * minute, (then) => setRank(realm, membership, rank, then))
+}
+
+type Change = Omit<Realm['log']['memberships'][number], 'guild' | 'player' | 'at'>
+
+/** Writes a change of a player's place in a guild into the history. */
+function logMembership(realm: Realm, player: Player, guild: Guild, at: number, change: Change): void {
+  realm.log.memberships.push({ guild: guild.uuid, player: player.uuid, at, ...change })
+}
+
+/** Writes a player into a guild without an event. */
+function enter(player: Player, guild: Guild, at: number, rank: Rank): void {
+  const membership = { guild, player, rank, joined: at }
+  player.membership = membership
+  guild.members.set(player, membership)
+}
+
+function exit({ guild, player }: Membership): void {
+  guild.members.delete(player)
+  player.membership = null
+}
+
+/** Resets what counts one membership, from `at` (ms) on. */
+function startCounting(player: Player, at: number): void {
+  clear(player, 'contributed')
+  clear(player, 'currentGuildRaids')
+  keepRise(player, at)
+}
+
+function handOn(realm: Realm, membership: Membership, at: number): boolean {
+  const { guild, rank } = membership
+  if (rank !== 'owner') return true
+  const others = [...guild.members.values()].filter((one) => one !== membership)
+  if (others.length === 0) return false
+  const best = Math.min(...others.map((one) => ranks.indexOf(one.rank)))
+  const heir = pick(
+    realm.random,
+    others.filter((one) => ranks.indexOf(one.rank) === best),
+  )
+  setRank(realm, membership, 'chief', at)
+  setRank(realm, heir, 'owner', at)
+  return true
+}
 
 /** Guilds that play; all others are small and dormant. */
 const playing = 60
@@ -35,7 +129,7 @@ export function createPeople(realm: Realm, guildCount: number, playerCount: numb
 }
 
 /** Adds a guild without members. `size` 0 .. 1 decides level, wars and raids; 0 for a guild founded now. */
-export function createGuild(realm: Realm, fights: boolean, size: number, at?: number): Guild {
+function createGuild(realm: Realm, fights: boolean, size: number, at?: number): Guild {
   const { random, names } = realm
   const name = names.guild()
   const guild: Guild = {
@@ -101,4 +195,125 @@ function addQuirks(realm: Realm): void {
   const shared = realm.people[0]
   const loner = realm.people.findLast((one) => one.membership === null && one.habit === null)
   if (shared && loner && shared !== loner) loner.username = shared.username
+}
+
+/** Plans what happens in and to guilds, apart from wars. */
+export function planGuildLife(realm: Realm, from: number): void {
+  repeating(realm, from, 4.5 * minute, (at) => {
+    if (chance(realm.random, liveliness(at))) changeMembers(realm, at)
+  })
+  recurring(realm, 18 * hour, 20 * hour, (at) => found(realm, at))
+  recurring(realm, 40 * hour, 40 * hour, (at) => rename(realm, at))
+  recurring(realm, 44 * hour, 40 * hour, (at) => retag(realm, at))
+  recurring(realm, 24 * hour, 16 * hour, (at) => disband(realm, at))
+  recurring(realm, 5 * hour, 4 * hour, (at) => glitch(realm, at))
+}
+
+function changeMembers(realm: Realm, at: number): void {
+  const { random } = realm
+  const active = [...realm.guilds.values()].filter(({ members }) => members.size > 3)
+  const [one, other] = [weighty(realm, active), weighty(realm, active)]
+  if (!one) return
+  const member = pick(random, [...one.members.values()])
+  const drawn = random()
+  if (drawn < 0.5) shiftRank(realm, member, at)
+  else if (drawn < 0.73) {
+    if (!leave(realm, member, at)) return
+    // Some come back, with everything counted anew.
+    if (chance(random, 0.08))
+      planTick(realm.events, at + waiting(random, 3 * hour), (then) => {
+        if (realm.guilds.has(one.uuid)) join(realm, member.player, one, then)
+      })
+  } else if (drawn < 0.77) transfer(realm, member, other ?? one, at)
+  else {
+    const newcomer = drawFree(realm)
+    if (newcomer && one.members.size < 150) join(realm, newcomer, one, at)
+  }
+}
+
+function found(realm: Realm, at: number): void {
+  const founder = drawFree(realm)
+  if (!founder) return
+  const guild = createGuild(realm, false, 0, at)
+  join(realm, founder, guild, at, 'owner')
+  logEvent(realm, guild, at, 'founded')
+}
+
+function rename(realm: Realm, at: number): void {
+  const guild = pick(realm.random, oldest(realm))
+  const former = guild.name
+  guild.name = realm.names.guild()
+  touchHoldings(guild)
+  logEvent(realm, guild, at, 'renamed', former)
+}
+
+function retag(realm: Realm, at: number): void {
+  const guild = pick(realm.random, oldest(realm))
+  const former = guild.prefix
+  guild.prefix = realm.names.prefix(guild.name)
+  touchHoldings(guild)
+  logEvent(realm, guild, at, 'retagged', former ?? undefined)
+}
+
+function disband(realm: Realm, at: number): void {
+  const small = [...realm.guilds.values()].filter(
+    ({ members, fights, name, prefix }) => members.size < 12 && !fights && name && prefix,
+  )
+  if (small.length < 5) return
+  const guild = pick(realm.random, small)
+  const owner = [...guild.members.keys()][0]
+  for (const territory of [...guild.holdings]) take(realm, territory, null, at)
+  for (const membership of [...guild.members.values()]) remove(realm, membership, at)
+  realm.guilds.delete(guild.uuid)
+  logEvent(realm, guild, at, 'disbanded')
+  if (owner && chance(realm.random, 0.7))
+    planTick(realm.events, at + minute + waiting(realm.random, 2 * hour), (then) => refound(realm, guild, owner, then))
+}
+
+/** The same name and prefix, another uuid. */
+function refound(realm: Realm, former: Guild, owner: Player, at: number): void {
+  if (owner.membership) return
+  const guild = createGuild(realm, false, 0, at)
+  guild.name = former.name
+  guild.prefix = former.prefix
+  join(realm, owner, guild, at, 'owner')
+  logEvent(realm, guild, at, 'refounded', former.uuid)
+}
+
+/** For some minutes every member's guild raids are shown as 0, as other clients have met it. */
+function glitch(realm: Realm, at: number): void {
+  const guild = weighty(realm, oldest(realm))
+  if (!guild || guild.glitchUntil > at) return
+  guild.glitchUntil = Math.round(at + minute + waiting(realm.random, 5 * minute))
+  realm.log.glitches.push({ guild: guild.uuid, from: at, until: guild.glitchUntil })
+}
+
+type GuildEventName = Realm['log']['guilds'][number]['event']
+
+function logEvent(realm: Realm, guild: Guild, at: number, event: GuildEventName, former?: string): void {
+  const { uuid, name, prefix } = guild
+  realm.log.guilds.push({ guild: uuid, at, event, name, prefix, ...(former === undefined ? {} : { former }) })
+}
+
+/** The first 60 guilds, most of which play. */
+function oldest(realm: Realm): Guild[] {
+  return [...realm.guilds.values()].slice(0, 60)
+}
+
+/** The larger of two drawn guilds. */
+function weighty(realm: Realm, guilds: readonly Guild[]): Guild | undefined {
+  if (guilds.length === 0) return undefined
+  const [one, other] = [pick(realm.random, guilds), pick(realm.random, guilds)]
+  return one.members.size >= other.members.size ? one : other
+}
+
+/** A player without a guild, from a few tries. */
+function drawFree(realm: Realm): Player | undefined {
+  const people = [...realm.online]
+  if (people.length === 0) return undefined
+  for (let attempt = 0; attempt < 12; attempt++) {
+    const player = pick(realm.random, people)
+    if (!player.membership) return player
+  }
+  return undefined
 }

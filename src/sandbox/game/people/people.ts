@@ -1,7 +1,7 @@
-import type { People } from '../../oauth/people.ts'
+import type { People } from '../../oauth/tokens.ts'
 import { lightIdentity, nicknameOf } from '../bodies/player.ts'
-import { findPlayers } from '../find.ts'
 import type { Game } from '../game.ts'
+import { findPlayers } from '../routes.ts'
 import { accessRules } from './privacy.ts'
 
 /** The players of a game as owners of credentials. */

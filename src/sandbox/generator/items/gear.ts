@@ -1,13 +1,84 @@
 import type { Random } from '../../../base/clock.ts'
-import { between, chance, level as drawLevel, pick, weighted, weights } from '../draw.ts'
+import { between, chance, level as drawLevel, pick, shuffled, unused, weighted, weights } from '../draw.ts'
 import { identificationFrequency } from '../frequency.ts'
-import type { NameMaker } from '../names.ts'
-import { dropMeta } from '../places.ts'
-import type { Item, Stats } from '../records.ts'
+import { dropMeta, droppedBy } from '../places.ts'
+import type { Item, Roll, Stats } from '../records.ts'
 import { lore, majorIdText } from '../text.ts'
-import { capital } from '../words.ts'
-import { gearIcon } from './icons.ts'
-import { damageRange, drawIdentifications, type StatForm } from './identifications.ts'
+import { adjectives, camelCase, capital, type NameMaker } from '../words.ts'
+import { attribute, gearIcon, skin } from './icons.ts'
+
+const drawName = weighted(identificationFrequency)
+const skillPoints = /^raw(Strength|Dexterity|Intelligence|Defence|Agility)$/
+const spellCosts = /SpellCost$/
+
+/** How the numbers of an item are given: rolled when it is identified, or fixed from the start. */
+interface StatForm {
+  readonly level: number
+  readonly fixed: boolean
+}
+
+/** Draws `count` different identifications, with `first` among them when it is given. */
+function drawIdentifications(random: Random, count: number, form: StatForm, first?: string): Stats {
+  const names = new Set<string>(first === undefined ? [] : [first])
+  while (names.size < count) names.add(drawName(random))
+  // The API sends shorter names first.
+  const ordered = [...names].sort((a, b) => a.length - b.length)
+  return Object.fromEntries(ordered.map((name) => [name, drawValue(random, name, form)]))
+}
+
+/** A value that suits the name and the level. Skill points never roll (counted: always a plain number on gear). */
+function drawValue(random: Random, name: string, form: StatForm): number | Roll {
+  const raw = drawRaw(random, name, form.level)
+  return form.fixed || skillPoints.test(name) ? raw : rollOf(name, raw)
+}
+
+/**
+ * The range around a raw value: 30 % to 130 % of a benefit, 130 % to 70 % of a burden. Lower spell costs are a benefit,
+ * so that theirs have `min` above `max` either way.
+ */
+export function rollOf(name: string, raw: number): Roll {
+  const benefit = raw > 0 !== spellCosts.test(name)
+  const [low, high] = benefit ? [0.3, 1.3] : [1.3, 0.7]
+  return { min: away(raw * low), raw, max: away(raw * high) }
+}
+
+/** Ingredients roll upwards only: raw is the lower end, also of burdens (counted in live responses of 2026). */
+function ingredientRoll(random: Random, name: string, level: number): Roll {
+  const raw = drawRaw(random, name, level)
+  const width = between(random, 0, Math.max(1, Math.round(Math.abs(raw) * 0.25)))
+  // No value of 0 at the upper end of a burden.
+  return { min: raw, raw, max: raw < 0 ? Math.min(raw + width, -1) : raw + width }
+}
+
+function drawRaw(random: Random, name: string, level: number): number {
+  const size = Math.max(1, Math.round(magnitude(name, level) * (0.3 + random())))
+  const usuallyNegative = spellCosts.test(name) || name === 'criticalDamageBonus'
+  const against = chance(random, 0.22)
+  return usuallyNegative === against ? size : -size
+}
+
+function magnitude(name: string, level: number): number {
+  if (name === 'rawHealth') return 10 + level * 9
+  if (name === 'poison') return 10 + level * 60
+  if (name === 'lifeSteal' || name === 'healthRegenRaw') return 2 + level * 2
+  if (name.startsWith('raw') && name.endsWith('MainAttackDamage')) return 10 + level * 3
+  if (name.startsWith('raw') && name.endsWith('Damage')) return 8 + level
+  if (name.startsWith('raw') && spellCosts.test(name)) return 4
+  if (name === 'rawAttackSpeed' || name === 'jumpHeight' || name.startsWith('gather')) return 2
+  if (skillPoints.test(name)) return 8
+  return 16
+}
+
+/** Rounds away from zero but never to it: the API sends no identification of 0. */
+function away(value: number): number {
+  return Math.sign(value) * Math.max(1, Math.round(Math.abs(value)))
+}
+
+/** A range of damage around `middle`; raw repeats the lower end, as the API does. */
+function damageRange(random: Random, middle: number): Roll {
+  const low = Math.max(1, Math.round(middle * (0.7 + random() * 0.25)))
+  return { min: low, raw: low, max: low + between(random, 1, Math.max(2, Math.round(middle * 0.6))) }
+}
 
 /** Weapons, armour and accessories, in the numbers of one live response of May 2026. */
 const gearCounts = {
@@ -173,4 +244,138 @@ function wornBase(random: Random, type: GearType, level: number, own: readonly s
 function averageDps(base: Stats, attackSpeed: string): number {
   const middles = Object.values(base).map((value) => (typeof value === 'number' ? value : (value.min + value.max) / 2))
   return Math.round(middles.reduce((sum, value) => sum + value, 0) * (hitsPerSecond[attackSpeed] ?? 1))
+}
+
+/** Of each sub-type: how many there are, what they are about, and what they raise. */
+const kinds = {
+  marathon_tome: [9, 'the Long Road', 'walkSpeed sprint'],
+  mysticism_tome: [17, 'Quiet Thought', 'manaRegen 4thSpellCost rawMaxMana'],
+  armour_tome: [41, 'Guarded Steps', 'rawHealth airDefence earthDefence elementalDefence'],
+  weapon_tome: [60, 'Sharpened Will', 'damage fireDamage spellDamage mainAttackDamage'],
+  expertise_tome: [17, 'Patient Hands', 'gatherXpBonus gatherSpeed combatExperience'],
+  guild_tome: [16, 'Sworn Company', 'rawStrength rawAgility rawDefence'],
+  lootrun_tome: [12, 'Far Finds', 'lootBonus lootQuality'],
+} as const
+
+const drawTomeTier = weighted({ fabled: 110, mythic: 42, legendary: 20 })
+
+/** Shares of tomes that were renamed: half of them keep another name inside. */
+const renamed = 0.49
+
+/** The tomes; 12 of them show the name of another one. */
+export function createTomes(random: Random): Item[] {
+  const tomes: Item[] = []
+  const given = new Set<string>()
+  const draw = (subject: string) =>
+    unused(given, () => `${capital(pick(random, adjectives))} Tome of ${subject} ${pick(random, ['I', 'II', 'III'])}`)
+  for (const [subType, [count, subject, raised]] of Object.entries(kinds)) {
+    const stats = raised.split(' ')
+    for (let nth = 0; nth < count; nth++) {
+      const displayName = draw(subject)
+      const level = pick(random, [60, 75, 90, 100, 105, 120])
+      const chosen = [...new Set(Array.from({ length: between(random, 1, 2) }, () => pick(random, stats)))]
+      tomes.push({
+        displayName,
+        internalName: chance(random, renamed) ? draw(subject) : displayName,
+        type: 'tome',
+        subType,
+        icon: attribute(`tome.${subType.replace('_tome', '')}`),
+        emblem: `square_${Math.floor(level / 20)}`,
+        tier: drawTomeTier(random),
+        restriction: 'untradable',
+        dropRestriction: 'never',
+        allowCraftsman: true,
+        requirements: { level },
+        ...(chance(random, 0.92) && { dropMeta: dropMeta(random, false) }),
+        identifications: Object.fromEntries(
+          chosen.map((one) => [one, drawValue(random, one, { level, fixed: false })]),
+        ),
+      })
+    }
+  }
+  return tomes.map((tome, index) => {
+    const shown = tomes[index - 6]
+    // The twelve pairs lie apart, so that no three share a name.
+    return shown && index % 14 === 6 ? { ...tome, displayName: shown.displayName } : tome
+  })
+}
+
+/** The four charms: no sub-type, rolls in `base`, a selected model. */
+export function createCharms(random: Random): Item[] {
+  const bonus = ['leveledXpBonus', 'leveledLootBonus', 'leveledXpBonus', undefined] as const
+  return ['the Hearth', 'the Mire', 'the Lantern', 'the Abyss'].map((place, index): Item => {
+    const raw = between(random, 10, 70)
+    const stat = bonus[index]
+    return {
+      displayName: `Charm of ${place}`,
+      internalName: `Charm of ${place}`,
+      type: 'charm',
+      icon: attribute(`charm.${place.slice(4).toLowerCase()}`, 'minecraft:potion', 'item_tier_fabled'),
+      emblem: 'sticker_5',
+      tier: 'fabled',
+      restriction: 'untradable',
+      dropRestriction: 'never',
+      allowCraftsman: true,
+      requirements: { level: 60 + index * 15 },
+      ...(stat === undefined && { identifications: { gatheringExperience: { min: 14, raw: 18, max: 21 } } }),
+      base: {
+        damageFromMobs: { min: Math.round(raw * 0.3), raw, max: Math.round(raw * 1.3) },
+        ...(stat && { [stat]: { min: 24, raw: 30, max: 35 } }),
+      },
+    }
+  })
+}
+
+const skills = 'armouring tailoring weaponsmithing woodworking jeweling cooking alchemism scribing'.split(' ')
+const drawIngredientTier = weighted({ TIER_3: 193, TIER_2: 293, TIER_1: 250, TIER_0: 233 })
+const drawSkillCount = weighted({ 1: 521, 2: 354, 3: 59, 4: 27, 5: 2, 6: 3, 8: 3 })
+const drawStat = weighted({ ...identificationFrequency, gatherXpBonus: 400, gatherSpeed: 200 })
+const attributes = ['strength', 'dexterity', 'intelligence', 'defence', 'agility']
+const positions = ['left', 'right', 'above', 'under', 'touching', 'notTouching'] as const
+
+/** Makes crafting ingredients: a tier, but no sub-type. */
+export function createIngredients(random: Random, names: NameMaker): Item[] {
+  return Array.from({ length: 969 }, (_, nth): Item => {
+    const name = names.gear('ingredient')
+    const level = drawLevel(random, 119)
+    const stats = ingredientStats(random, level)
+    return {
+      displayName: name,
+      internalName: name,
+      type: 'ingredient',
+      // 68 of 969 show a skin.
+      icon: nth % 14 === 5 ? skin(random) : attribute(`ingredient.${camelCase(name)}`),
+      emblem: 'square',
+      tier: drawIngredientTier(random),
+      requirements: { level, skills: shuffled(skills, random).slice(0, Number(drawSkillCount(random))) },
+      ...(stats && { identifications: stats }),
+      consumableOnlyIDs: {
+        duration: chance(random, 0.5) ? -between(random, 1, 60) * 5 : 0,
+        charges: chance(random, 0.1) ? between(random, -1, 2) : 0,
+      },
+      ingredientPositionModifiers: modifiers(random),
+      itemOnlyIDs: itemOnly(random, level),
+      droppedBy: droppedBy(random, names.being),
+    }
+  })
+}
+
+function ingredientStats(random: Random, level: number): Stats | undefined {
+  if (chance(random, 0.034)) return undefined
+  const chosen = new Set(Array.from({ length: between(random, 1, 3) }, () => drawStat(random)))
+  return Object.fromEntries([...chosen].map((name) => [name, ingredientRoll(random, name, level)]))
+}
+
+function modifiers(random: Random): Record<string, number> {
+  const strong = chance(random, 0.15) ? pick(random, positions) : undefined
+  return Object.fromEntries(positions.map((one) => [one, one === strong ? between(random, -20, 20) * 5 : 0]))
+}
+
+function itemOnly(random: Random, level: number): Record<string, number> {
+  const wanted = chance(random, 0.4) ? pick(random, attributes) : undefined
+  const requirement = (name: string) => (name === wanted ? between(random, 1, 4 + Math.floor(level / 5)) : 0)
+  return {
+    durabilityModifier: chance(random, 0.6) ? -between(random, 1, 170) * 1000 : 0,
+    ...Object.fromEntries(attributes.map((name) => [`${name}Requirement`, requirement(name)])),
+  }
 }

@@ -1,7 +1,7 @@
 import type { Random } from '../../../base/clock.ts'
 import { between, pick, shuffled, weights } from '../draw.ts'
-import type { NameMaker } from '../names.ts'
 import type { Item, ItemSet } from '../records.ts'
+import type { NameMaker } from '../words.ts'
 
 /** How many sets have how many parts (counted in a live response of April 2026): two are empty, one is a collection. */
 const sizes = Object.entries(weights('0:2 1:2 2:16 3:14 4:27 5:3 7:1 8:2 58:1'))
