@@ -104,6 +104,23 @@ describe.each(kindsOfPart)('what one list of players online must not conclude, o
     expect(await claims()).toEqual([])
   })
 
+  test('of lists hours apart, one that lacks most players ends their sessions: those who are back later were away', async () => {
+    const others: Online = { EU1: [1, 2, 3], NA1: Array.from({ length: 50 }, (_, nth) => 100 + nth) }
+    for (const [at, who] of [
+      ['10:00', usual],
+      ['14:00', others],
+      ['18:00', usual],
+    ] as const)
+      await online(at, who)
+    expect(await sessions()).toEqual([
+      ['10:00', '10:00', '14:00', false, 57],
+      ['10:00', null, null, true, 3],
+      ['14:00', '14:00', '18:00', false, 50],
+      ['18:00', null, null, true, 57],
+    ])
+    expect(await claims()).toEqual([])
+  })
+
   test('copies of one cache window are one list', async () => {
     for (const at of ['10:00', '10:01']) await online(at, usual)
     for (const at of ['10:02', '10:02:10', '10:02:20']) await online(at, {})

@@ -161,6 +161,24 @@ describe.each(kindsOfLongTests)(`what is made of ${hours} h of the game, on the 
     },
     Math.max(1, hours) * 300_000,
   )
+
+  test('is true of lists hours apart, which have few players in common', async () => {
+    const until = start + 5 * 24 * hour
+    const game = givenGame({ seed: 12, guilds: 20, players: 200 })
+    const path = '/player?identifier=uuid'
+    for (let at = start + hour; at < until; at += 3.25 * hour) {
+      const body = game.ask<object>(path, at)
+      await deliver(world, { path: '/player', body, at: game.copy(path, at).producedAt, maxAge: 30, due: at })
+    }
+    const accepted = await world.db.query<{ at: Date }>(
+      `select observed_at as at from sync.run where resource = 'online-players' and status in ('ok', 'unchanged')`,
+    )
+    const rows = await world.db.query<Record<string, unknown>>('select * from analytics.player_session')
+    const instants = accepted.map(({ at }) => at.getTime())
+    expect(untrueSessions(rows, trueSessions(game.game.history(0, until)), instants)).toEqual([])
+    expect(instants.length).toBeGreaterThan(30)
+    expect(rows.length).toBeGreaterThan(200)
+  })
 })
 
 function truthLogins(truth: ReadonlyMap<string, readonly TrueSession[]>): Set<string> {

@@ -178,10 +178,13 @@ interface Unlisting extends Pick<Answered, 'at' | 'pendingClaims' | 'corroborate
   readonly hiddenBefore: number | null
 }
 
+/** Lists further apart than this, ms, may have few players in common: most stay from one minute to the next, not for hours. */
+const NEAR_LISTS = 15 * 60_000
+
 /**
  * Ends the listings of players whom the response lacks; returns how many ended. Only those whom several responses in a row lack, where one
- * response is not enough: it lists players under keys that cannot be read, its count is hard to believe, it lacks most players, or
- * it counts the many whom it lacks.
+ * response is not enough: it lists players under keys that cannot be read, its count is hard to believe, it lacks most of the players of
+ * a list shortly before, or it counts the many whom it lacks.
  */
 async function closeUnlisted(sql: Sql, response: Unlisting): Promise<number> {
   const { at, previousAt, facts, hidden, hiddenBefore, pendingClaims, corroborate, isBurst } = response
@@ -199,10 +202,11 @@ async function closeUnlisted(sql: Sql, response: Unlisting): Promise<number> {
     'select count(*)::int as count from game.player_listing where last_listed_at is null',
   )
   const of = open?.count ?? 0
+  const isNear = previousAt !== null && at.getTime() - previousAt.getTime() <= NEAR_LISTS
   const isUnsure =
     unread > 0 ||
     isDoubted ||
-    isBurst(keys.length, of, 'unlisted') ||
+    (isNear && isBurst(keys.length, of, 'unlisted')) ||
     (isBurst(keys.length, of) && stillCounted > keys.length / 2)
   const gone = isUnsure ? (await corroborate('unlisted', keys)).map(({ subject }) => subject) : keys
   if (!isUnsure && waiting.size > 0) await corroborate('unlisted', [])
