@@ -156,7 +156,7 @@ async function readPools(sql: Sql, { from, to }: Period): Promise<PoolReward[]> 
   const rows = await sql.query<PoolReward & { stays: readonly { from: string; to: string }[] }>(
     `select pool.pool, pool.kind, pool.reward_type as type, pool.reward, pool.tier, pool.amount, pool.shiny as "isShiny",
             pool.always, pool.since, stay.stays
-       from analytics.loot_pool_at((select least($3::timestamptz, last_at) from analytics.watch('loot-pools'))) pool
+       from analytics.loot_pool_at((select least($3::timestamptz, last_at, now()) from analytics.watch('loot-pools'))) pool
       cross join lateral (
         select coalesce(jsonb_agg(jsonb_build_object('from', greatest(span.since, $1), 'to', least(span.until, $2))
                                   order by span.since), '[]') as stays

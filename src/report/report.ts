@@ -147,7 +147,7 @@ const ranks = ['owner', 'chief', 'strategist', 'captain', 'recruiter', 'recruit'
 /** d. Which members are active, at the end of the period. */
 async function membersFigure(sql: Sql, guild: string, frame: Frame): Promise<Figure> {
   const members = await sql.query<Member>(
-    `select player_uuid::text as player, username, rank, last_seen as seen, days_inactive as days, status, coalesce(reason, '') as reason from analytics.member_activity($1, (select least($2::timestamptz, last_at) from analytics.observed()))`,
+    `select player_uuid::text as player, username, rank, last_seen as seen, days_inactive as days, status, coalesce(reason, '') as reason from analytics.member_activity($1, (select least($2::timestamptz, last_at, now()) from analytics.observed()))`,
     [guild, frame.to],
   )
   const id = 'members'

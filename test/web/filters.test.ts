@@ -41,7 +41,9 @@ async function live(world: World): Promise<void> {
       ...{ ...(tier && { tier }), ...(level && { requirements: { level } }) },
     }),
   )
-  await world.sync(items, [item('bow', { displayName: hostile.item }), ...records], '18:00')
+  // So many new ones at once wait for a second response.
+  for (const at of ['18:00', '20:00'])
+    await world.sync(items, [item('bow', { displayName: hostile.item }), ...records], at)
 }
 
 const path = (question: string, given: Record<string, string> | [string, string][] = {}) =>

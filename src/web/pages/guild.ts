@@ -49,7 +49,7 @@ async function membersFigure(
   const known = await sql.query<Omit<Member, 'wars' | 'raids' | 'contributed' | 'bounds'>>(
     `select member.player_uuid::text as player, member.username, member.rank, joined.joined_at as joined, member.last_seen as seen,
             member.days_inactive::double precision as days, member.status, member.reason
-       from analytics.member_activity($1, (select least($2::timestamptz, last_at) from analytics.observed())) member
+       from analytics.member_activity($1, (select least($2::timestamptz, last_at, now()) from analytics.observed())) member
        left join (select player_uuid, joined_at from analytics.guild_member where guild_uuid = $1) joined using (player_uuid)`,
     [uuid, frame.to],
   )

@@ -346,7 +346,7 @@ interface Loot {
 async function lootCard(sql: Sql, { to, now, isLive }: During): Promise<Markup> {
   const seen = await observedOf(sql, 'loot-pools')
   const rewards = await sql.query<Loot>(
-    `with pool as materialized (select * from analytics.loot_pool_at((select least($1::timestamptz, last_at) from analytics.watch('loot-pools')))), rare as (
+    `with pool as materialized (select * from analytics.loot_pool_at((select least($1::timestamptz, last_at, now()) from analytics.watch('loot-pools')))), rare as (
        select pool.pool, pool.kind, pool.reward, pool.since,
               row_number() over (partition by pool.kind, pool.pool order by pool.tier is distinct from 'Mythic', pool.tier is distinct from 'Fabled',
                                  pool.tier is distinct from 'Legendary', pool.since desc, pool.reward collate "C") as place

@@ -25,7 +25,7 @@ export async function poolsPage({ sql, now }: Visit): Promise<Page> {
   const seen = await observedOf(sql, 'loot-pools')
   const rewards = await sql.query<Reward>(
     `select pool.pool, pool.kind, pool.reward_type as type, pool.reward, pool.tier, pool.amount, pool.since, pool.reason
-       from analytics.loot_pool_at((select least($1::timestamptz, last_at) from analytics.watch('loot-pools'))) pool`,
+       from analytics.loot_pool_at((select least($1::timestamptz, last_at, now()) from analytics.watch('loot-pools'))) pool`,
     [now],
   )
   const items = await itemsCalled(
@@ -145,7 +145,7 @@ export async function leaderboardPage(visit: Visit): Promise<Page> {
      select board.place, board.entity::text, board.name, board.score, board.observed_at as observed, board.reason,
             (select min(before.place) from before where before.entity = board.entity
                 and before.character_uuid is not distinct from board.character_uuid) as before
-       from analytics.leaderboard_at($1, (select least($2::timestamptz, last_at) from analytics.observed())) board order by board.place`,
+       from analytics.leaderboard_at($1, (select least($2::timestamptz, last_at, now()) from analytics.observed())) board order by board.place`,
     [name, new Date(frame.to.getTime() - 1), frame.from],
   )
   const [first] = places
