@@ -18,6 +18,8 @@ import { openWorld } from '../support/world.ts'
 /*
  * A week of the simulated game for each release, and what that release recorded of it. Later programs record the same, column by column; what a
  * release is to record otherwise is said here, and in its changelog. `WYNNSYNC_RECORD_WEEK=1.2.3` before the command of this test adds one.
+ *
+ * Since 1.0.0: the lists of players of that week are six hours apart. Who is missing from one of them was away (`player_listing`, `player_hop`).
  */
 
 interface Week {

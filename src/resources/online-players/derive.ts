@@ -18,13 +18,19 @@ import type { OnlineFacts } from './normalize.ts'
  * Every statement takes the list as a whole. Rows of players who stay where they are, are not touched.
  */
 
+/** Lists further apart than this, ms, may have few players in common: most stay from one minute to the next, not for hours. */
+const NEAR_LISTS = 15 * 60_000
+
 /** Writes down who came, went and moved, and how many were online; returns how many players did something. */
 export async function deriveListings(sql: Sql, answered: Answered): Promise<number> {
   const { at, previousAt: latestAt } = answered
   const { total, players, worlds, unnamed = [], unread = 0, misplaced = 0 } = answered.facts as OnlineFacts
   await forgetWorlds(sql, answered.withdrawn)
-  const { named, astray } = await believedWorlds(answered)
   const previousAt = await listedAt(sql, latestAt)
+  const isNear = previousAt !== null && at.getTime() - previousAt.getTime() <= NEAR_LISTS
+  const { named, strange } = await believedWorlds(answered)
+  // Hours later players are elsewhere: none is still where that list had them.
+  const astray = isNear ? strange : 0
   const [before] = await sql.query<{ hidden: number | null }>(
     'select hidden from game.online_sample where observed_at <= coalesce($1::timestamptz, $2::timestamptz) order by observed_at desc limit 1',
     [previousAt, at],
@@ -35,6 +41,7 @@ export async function deriveListings(sql: Sql, answered: Answered): Promise<numb
   const gone = await closeUnlisted(sql, {
     ...answered,
     previousAt,
+    isNear,
     facts: answered.facts as OnlineFacts,
     hidden,
     hiddenBefore: before?.hidden ?? null,
@@ -81,7 +88,7 @@ export async function deriveListings(sql: Sql, answered: Answered): Promise<numb
 
 /**
  * Where the players are. Where this response alone shows many worlds, or most players on new ones, no hop leads there, and no player
- * has left another one for it: the next response says where they are. `astray`: how many these players are.
+ * has left another one for it: the next response says where they are. `strange`: how many these players are.
  */
 async function believedWorlds({ facts, pendingClaims, isBurst }: Answered) {
   const { players, worlds } = facts as OnlineFacts
@@ -91,8 +98,8 @@ async function believedWorlds({ facts, pendingClaims, isBurst }: Answered) {
   const isInvented =
     isBurst([...known].filter((world) => appeared.has(world)).length, known.size) ||
     isBurst(arrived, players.length, 'unlisted')
-  if (!isInvented) return { named: worlds, astray: 0 }
-  return { named: worlds.map((world) => (appeared.has(world ?? '') ? null : world)), astray: arrived }
+  if (!isInvented) return { named: worlds, strange: 0 }
+  return { named: worlds.map((world) => (appeared.has(world ?? '') ? null : world)), strange: arrived }
 }
 
 /** Forgets how many players were on worlds that one response alone showed. */
@@ -171,6 +178,7 @@ async function takeBackFalls(sql: Sql, at: Date, placeless: number) {
 /** The response that a listing ends with, and what it knows. */
 interface Unlisting extends Pick<Answered, 'at' | 'pendingClaims' | 'corroborate' | 'isBurst'> {
   readonly previousAt: Date | null
+  readonly isNear: boolean
   readonly facts: OnlineFacts
   /** How many are hidden in the response; null: unknown. */
   readonly hidden: number | null
@@ -178,16 +186,13 @@ interface Unlisting extends Pick<Answered, 'at' | 'pendingClaims' | 'corroborate
   readonly hiddenBefore: number | null
 }
 
-/** Lists further apart than this, ms, may have few players in common: most stay from one minute to the next, not for hours. */
-const NEAR_LISTS = 15 * 60_000
-
 /**
  * Ends the listings of players whom the response lacks; returns how many ended. Only those whom several responses in a row lack, where one
  * response is not enough: it lists players under keys that cannot be read, its count is hard to believe, it lacks most of the players of
  * a list shortly before, or it counts the many whom it lacks.
  */
 async function closeUnlisted(sql: Sql, response: Unlisting): Promise<number> {
-  const { at, previousAt, facts, hidden, hiddenBefore, pendingClaims, corroborate, isBurst } = response
+  const { at, previousAt, isNear, facts, hidden, hiddenBefore, pendingClaims, corroborate, isBurst } = response
   const { players, unread = 0, isDoubted = false } = facts
   const missing = await sql.query<{ player: string }>(
     `select player_uuid::text as player from game.player_listing open
@@ -202,7 +207,6 @@ async function closeUnlisted(sql: Sql, response: Unlisting): Promise<number> {
     'select count(*)::int as count from game.player_listing where last_listed_at is null',
   )
   const of = open?.count ?? 0
-  const isNear = previousAt !== null && at.getTime() - previousAt.getTime() <= NEAR_LISTS
   const isUnsure =
     unread > 0 ||
     isDoubted ||
