@@ -11,7 +11,6 @@ import type { Database } from '../db/database.ts'
 import type { EmbeddedDatabase } from '../db/embedded/embedded.ts'
 import { type Installed, type Migrated, migrate, readInstalled } from '../db/migrations/migrate.ts'
 import { ownObjects, readJournal, readScript } from '../db/migrations/run-migrations.ts'
-
 import { admitReader, hasReader, NO_READER } from '../db/reader.ts'
 import { readCredential } from './stored-credential.ts'
 

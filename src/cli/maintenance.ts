@@ -4,7 +4,6 @@ import { LockTimeout } from '../db/locks/lock-timeout.ts'
 import { growingTables, passingTables, resources } from '../resources/index.ts'
 import { expireRaw, rawDays } from '../sync/archive/archive-retention.ts'
 import { compactCoverage, materializeCoverage } from '../sync/coverage/coverage.ts'
-
 import type { Resource, Worklist } from '../sync/declare/resource.ts'
 import { pruneOutbox } from '../sync/outbox/outbox.ts'
 import { expireLedger, expireTable, expiringName } from '../sync/retention/expiry.ts'

@@ -6,10 +6,8 @@ import { watchFileOf } from '../base/config.ts'
 import { wholeNumber } from '../base/settings.ts'
 import type { Database, Sql } from '../db/database.ts'
 import { lastAcceptedRuns, readDatingRemarks, readMeasures } from '../sync/overview/overview.ts'
-
 import type { RunResult } from '../sync/run/run-result.ts'
 import { createMeter, type Meter, type Metric, metricsText, type Stuck, type Watched } from './metrics.ts'
-
 import type { Watching } from './watches/watching.ts'
 import { noWebhook, openWebhook, type Webhook } from './webhook.ts'
 

@@ -5,7 +5,6 @@ import {
   readIndex,
   requestName,
 } from '../api/schemas/recordings/recording-index.ts'
-
 import { parseJsonBytes } from '../base/text/decode.ts'
 import { type AnswerSource, type ApiRequest, type Copy, isRefusal, once, type Refusal, refuse } from './http/answer.ts'
 import { json } from './http/cached-source.ts'

@@ -7,7 +7,6 @@ import { hostFilter } from '../monitoring/host-names.ts'
 import { type Address, type HttpServer, listen } from '../monitoring/listen.ts'
 import type { NameFinders } from '../questions/asking/names.ts'
 import { addApi, servedQuestions } from './api/routes.ts'
-
 import { addChanges } from './changes/changes.ts'
 import { type ExportOptions, type ExportResult, exportSite, readingAhead } from './export/export-site.ts'
 import { addFeeds } from './feeds/feeds.ts'

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { systemClock, virtualClock } from '../../src/base/clock.ts'
 import { commands, runProgram as runInProcess } from '../../src/cli/program.ts'
-
 import { buildProgram, type Environment, mainFile, startCommand } from '../support/cli.ts'
 import { runInside } from '../support/cli-inside.ts'
 import { freePort } from '../support/free-port.ts'

@@ -10,7 +10,6 @@ import { openDuckDb } from '../../src/lake/duckdb.ts'
 import { type Exported, exportLake } from '../../src/lake/export.ts'
 import { sha256Of } from '../../src/lake/file-hash.ts'
 import { type LakeIndex, readIndex, type TableIndex } from '../../src/lake/index-file.ts'
-
 import { fillYear } from '../bench/year/fill.ts'
 import { afterwards } from '../support/afterwards.ts'
 import { buildProgram, startProgram } from '../support/cli.ts'

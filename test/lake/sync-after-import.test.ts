@@ -8,7 +8,6 @@ import { guilds } from '../../src/resources/guilds/index.ts'
 import { resources } from '../../src/resources/index.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { players } from '../../src/resources/players/index.ts'
-
 import { isWorklist } from '../../src/sync/declare/resource.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'
 import { addKeys } from '../../src/sync/worklist/work-items.ts'

@@ -4,7 +4,6 @@ import { virtualClock } from '../../src/base/clock.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { counter, createMeter, histogram, metricsText } from '../../src/monitoring/metrics.ts'
 import { serveMetrics } from '../../src/monitoring/metrics-server.ts'
-
 import { type RunResult, skippedResult } from '../../src/sync/run/run-result.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'

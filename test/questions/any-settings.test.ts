@@ -4,7 +4,6 @@ import { virtualClock } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { pageStatement, statementFor } from '../../src/questions/asking/ask.ts'
-
 import { topics } from '../../src/questions/catalogue.ts'
 import { exampleValues } from '../../src/questions/examples.ts'
 import { type Question, readQuestions } from '../../src/questions/questions.ts'

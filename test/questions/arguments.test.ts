@@ -20,9 +20,7 @@ import {
   readFilters,
   valuesOf,
 } from '../../src/questions/asking/filters.ts'
-
 import { unreadable, WrongArgument } from '../../src/questions/asking/readable.ts'
-
 import { unitOf } from '../../src/questions/asking/units.ts'
 import { givenWords } from '../../src/questions/asking/words.ts'
 import { callOf, nameColumn, type Question, usageOf } from '../../src/questions/questions.ts'

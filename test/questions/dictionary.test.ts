@@ -5,7 +5,6 @@ import { topics } from '../../src/questions/catalogue.ts'
 import { pageOf, readDictionary } from '../../src/questions/dictionary.ts'
 import { htmlOf } from '../../src/questions/dictionary-html.ts'
 import { markdownOf } from '../../src/questions/dictionary-markdown.ts'
-
 import { buildProgram, runProgram } from '../support/cli.ts'
 import { kindsOfPart, temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 

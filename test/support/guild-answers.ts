@@ -1,7 +1,6 @@
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { runResource, type WorklistOptions } from '../../src/sync/run/run-resource.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
-
 import { headersOf, instantOf, type SyncOptions, type World } from './world.ts'
 
 /** Made-up uuids that are easy to tell apart: `guildId('a')` is of a guild, `playerId(1)` of a player. */

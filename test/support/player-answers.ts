@@ -4,7 +4,6 @@ import { players } from '../../src/resources/players/index.ts'
 import type { PrivacyPolicy } from '../../src/sync/privacy/restrictions/rule-source.ts'
 import { runResource, type WorklistOptions } from '../../src/sync/run/run-resource.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
-
 import { playerId } from './guild-answers.ts'
 import { headersOf, instantOf, timeOf, type World } from './world.ts'
 

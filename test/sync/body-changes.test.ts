@@ -6,7 +6,6 @@ import { items } from '../../src/resources/items/index.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { expireRaw } from '../../src/sync/archive/archive-retention.ts'
 import { changedBody, changesOf, STORED_BODY, type StoredBody, textOfBody } from '../../src/sync/archive/bodies.ts'
-
 import { loadRecorded } from '../../src/sync/backfill/backfill-recorded.ts'
 import type { Resource } from '../../src/sync/declare/resource.ts'
 import { replay } from '../../src/sync/replay/replay.ts'

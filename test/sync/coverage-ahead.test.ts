@@ -5,7 +5,6 @@ import { together } from '../../src/db/typed.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { compactCoverage, materializeCoverage } from '../../src/sync/coverage/coverage.ts'
-
 import { invalidation, setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { replay } from '../../src/sync/replay/replay.ts'
 import { openResponse } from '../../src/sync/respond/known-before.ts'

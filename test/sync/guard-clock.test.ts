@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-
 import { resources } from '../../src/resources/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'

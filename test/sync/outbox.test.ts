@@ -5,7 +5,6 @@ import { items } from '../../src/resources/items/index.ts'
 import { players } from '../../src/resources/players/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { type Notification, namesInResponses, pruneOutbox } from '../../src/sync/outbox/outbox.ts'
-
 import { runResource } from '../../src/sync/run/run-resource.ts'
 import { guildId, place } from '../support/guild-answers.ts'
 import { notify } from '../support/notify.ts'

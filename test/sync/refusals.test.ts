@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { readOverview, statusText } from '../../src/cli/commands/status/status-command.ts'
-
 import { guildList } from '../../src/resources/guild-list/index.ts'
 import { players } from '../../src/resources/players/index.ts'
 import { runResource } from '../../src/sync/run/run-resource.ts'

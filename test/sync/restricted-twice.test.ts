@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { createClient } from '../../src/api/client.ts'
 import { seededRandom } from '../../src/base/clock.ts'
 import { readOverview, statusText } from '../../src/cli/commands/status/status-command.ts'
-
 import { guildBody, type MemberFields, playerId, syncGuild } from '../support/guild-answers.ts'
 import { profile, syncPlayer, syncPlayers } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'

@@ -3,7 +3,6 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
 import { compressed, entityOf, sendEntity } from '../../src/web/http/etag.ts'
-
 import { withoutSlash } from '../../src/web/http/origin.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { webWorld } from '../support/web-world.ts'

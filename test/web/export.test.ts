@@ -10,7 +10,6 @@ import { openServer } from '../../src/db/server/server.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { nameFinders } from '../../src/resources/key-names.ts'
 import { exportSite, fileOf, isExported } from '../../src/web/export/export-site.ts'
-
 import { exportWeb } from '../../src/web/web-server.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'

@@ -2,7 +2,6 @@ import { parseHTML } from 'linkedom'
 import { SaxesParser } from 'saxes'
 import { describe, expect, test } from 'vitest'
 import { atomText, type Feed, newsFeed } from '../../src/web/feeds/feeds.ts'
-
 import { kindsOfPart } from '../support/postgres.ts'
 import { hostile } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'

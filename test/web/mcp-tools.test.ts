@@ -9,9 +9,7 @@ import { resources } from '../../src/resources/index.ts'
 import { nameFinders as finders } from '../../src/resources/key-names.ts'
 import { tablesOf } from '../../src/sync/replay/replayed-tables.ts'
 import { type Api, servedQuestions } from '../../src/web/api/routes.ts'
-
 import { answerBounds, callTool, respondMcp, toolsOf } from '../../src/web/mcp/mcp-server.ts'
-
 import { openReader } from '../../src/web/reading.ts'
 import { guildId } from '../support/guild-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'

@@ -16,7 +16,6 @@ import {
   readIndex,
   requestName,
 } from '../schemas/recordings/recording-index.ts'
-
 import { versionParser } from './json-versions.ts'
 
 /** Where recorded responses come from. */

@@ -8,7 +8,6 @@ import {
   openEngine,
   type SharedMemory,
 } from './embedded-engine.ts'
-
 import { bindToReader } from './embedded-reader.ts'
 import { exchange, inOrder } from './remote-engine.ts'
 

@@ -10,7 +10,6 @@ import { CREATE } from '../embedded/embedded-create.ts'
 import { openEngine } from '../embedded/embedded-engine.ts'
 import { pack } from '../embedded/tar.ts'
 import { INSTALLED_PROGRAM, INSTALLED_SQL, type MigrateOptions, migrate } from './migrate.ts'
-
 import { hashOfAll, readJournal, readScript } from './run-migrations.ts'
 
 /*

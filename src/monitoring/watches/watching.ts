@@ -18,7 +18,6 @@ import {
 import { dueOf } from './due.ts'
 import { filtersOf, readOccurrences, sourcesOf, upcomingNoter } from './occurrences.ts'
 import { sendMessage } from './send.ts'
-
 import type { Watch, WatchFile } from './watch.ts'
 import { readWatches, takeOverWatches } from './watch-store.ts'
 

@@ -1,10 +1,7 @@
 import { seededRandom } from '../../base/clock.ts'
 import { createCharms, createGear, createIngredients, createTomes } from './items/gear.ts'
-
 import { createMaterials, createRecipes } from './items/recipes.ts'
-
 import { createSets } from './items/sets.ts'
-
 import { createTools } from './items/tools.ts'
 import { unplacedDrop } from './places.ts'
 import type { Item, ItemWorld } from './records.ts'

@@ -6,13 +6,11 @@ import { type MovableClock, movableClock, shiftedClock } from '../clock.ts'
 import { withContent } from '../content/source.ts'
 import { createFaults, type FaultSpec, type FaultsDone } from '../faults/index.ts'
 import type { GameHistory, GameOptions } from '../game/game.ts'
-
 import { openGame } from '../game-source.ts'
 import type { ItemWorld } from '../generator/records.ts'
 import { createItemWorld } from '../generator/world.ts'
 import { defaultClients, type RegisteredClient } from '../oauth/clients.ts'
 import { inventedPeople, openIdentityDesk, type People } from '../oauth/tokens.ts'
-
 import { openRecordings } from '../recordings.ts'
 import { worldSource } from '../world-source.ts'
 import { type AnswerHook, type AnswerSource, type Dialect, once } from './answer.ts'

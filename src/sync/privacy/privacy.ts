@@ -18,7 +18,6 @@ import {
   peopleOf,
   type RestrictingResponse,
 } from './restrictions/pending-restrictions.ts'
-
 import {
   amongClaims,
   areRestricted,

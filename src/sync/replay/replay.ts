@@ -17,7 +17,6 @@ import { prepare, rootsOf } from '../normalize/prepare.ts'
 import { privacyLock } from '../privacy/privacy.ts'
 import type { Engine } from '../run/engine.ts'
 import { ingest, startRun } from '../run/ingest.ts'
-
 import { runResource } from '../run/run-resource.ts'
 import { accepted, historySql } from '../sql/history-sql.ts'
 import { rawAnswer } from '../tables/archive.ts'

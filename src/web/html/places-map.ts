@@ -4,7 +4,6 @@ import type { Sql } from '../../db/database.ts'
 import { guildColour } from '../../drawing/colours.ts'
 import type { Markup } from '../../drawing/html-table.ts'
 import { labelOf, labelWidth, mapTitle } from '../../drawing/map/map.ts'
-
 import { grouped } from './grouped.ts'
 import { pathOf } from './links.ts'
 

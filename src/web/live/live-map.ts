@@ -2,7 +2,6 @@ import { visibleLine } from '../../base/terminal-text.ts'
 import type { Sql } from '../../db/database.ts'
 import { guildColour } from '../../drawing/colours.ts'
 import { labelOf, labelWidth, mapTitle } from '../../drawing/map/map.ts'
-
 import { moment } from '../../drawing/words.ts'
 
 interface Held {

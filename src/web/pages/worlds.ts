@@ -5,7 +5,6 @@ import type { Frame } from '../../drawing/frame.ts'
 import { observedOf, type Period, stepOf } from '../../drawing/period.ts'
 import { count, length, moment, number } from '../../drawing/words.ts'
 import { onlineTotalFigure, readWorldHours, type WorldHour, worldsFigure } from '../../drawing/worlds/worlds-chapter.ts'
-
 import { grouped } from '../html/grouped.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'

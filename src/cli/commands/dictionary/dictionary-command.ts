@@ -3,7 +3,6 @@ import { messageOf, UsageError } from '../../../base/errors.ts'
 import { pageOf, readDictionary } from '../../../questions/dictionary.ts'
 import { htmlOf } from '../../../questions/dictionary-html.ts'
 import { markdownOf } from '../../../questions/dictionary-markdown.ts'
-
 import { type Context, withDatabase, withRoom } from '../../context.ts'
 import { refuseWith } from '../../options.ts'
 

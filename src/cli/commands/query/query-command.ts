@@ -5,7 +5,6 @@ import { type Asked, readAsked, rowsOf, shownStatement, statementFor } from '../
 import { AmbiguousName, checkNamed } from '../../../questions/asking/names.ts'
 import { WrongArgument } from '../../../questions/asking/readable.ts'
 import { formatCsv, formatJson, formatNdjson } from '../../../questions/asking/rows-text.ts'
-
 import { givenWords } from '../../../questions/asking/words.ts'
 import { byTopic, recorded, rest } from '../../../questions/catalogue.ts'
 import { type ExampleValues, exampleOf, exampleValues } from '../../../questions/examples.ts'
