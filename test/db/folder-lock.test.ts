@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -183,6 +183,25 @@ test('a recoverer that died on the way does not keep others from recovering', as
   await symlink(`${2 ** 22 + 2}:gone/2`, join(dataDir, `lock.recovery.${digest}.0`))
   await (await lockFolder(dataDir, { clock }))()
   expect(await readdir(dataDir)).toEqual([])
+})
+
+test('what killed processes left beside the lock is gone with the next holder, and what a living one writes stays', async () => {
+  const dataDir = await temporaryFolder()
+  const draft = async (pid: number, id: string) => {
+    await lockOf(dataDir, { pid, id })
+    await rename(join(dataDir, 'lock'), join(dataDir, `lock.${id}`))
+  }
+  const [dead, living, empty, old] = Array.from({ length: 4 }, () => randomUUID())
+  await draft(2 ** 22 + 1, String(dead))
+  await draft(process.pid, String(living))
+  for (const id of [empty, old]) await writeFile(join(dataDir, `lock.${id}`), '')
+  await utimes(join(dataDir, `lock.${old}`), 0, 0)
+  await symlink(`${2 ** 22 + 2}:gone/2`, join(dataDir, 'lock.recovery.0123456789abcdef.0'))
+  await symlink(`${process.pid}:`, join(dataDir, 'lock.recovery.0123456789abcdef.1'))
+  await writeFile(join(dataDir, 'lock.notes'), 'of somebody else')
+  await (await lockFolder(dataDir, { clock }))()
+  const left = [`lock.${living}`, `lock.${empty}`, 'lock.notes', 'lock.recovery.0123456789abcdef.1']
+  expect(await readdir(dataDir)).toEqual(left.sort())
 })
 
 /** Real time, but polling fast, so that the rounds do not take seconds. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Database as Sqlite } from 'node-sqlite3-wasm'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -135,6 +135,14 @@ describe('an export into one file', () => {
       expect((await run(file)).code).toBe(0)
       expect(await readdir(dirname(file))).toEqual([name])
     }
+  })
+
+  test('of SQLite is read beside the lock that a program which was killed left, and locks no path of the user', async () => {
+    const file = await place('history.sqlite')
+    expect((await run(file)).code).toBe(0)
+    await mkdir(`${file}.lock`)
+    expect((await run(file)).code).toBe(0)
+    expect((await readdir(dirname(file))).sort()).toEqual(['history.sqlite', 'history.sqlite.lock'])
   })
 
   test('refuses what something else made, is open, or is of another database, and leaves it', async () => {

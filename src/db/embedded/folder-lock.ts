@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto'
-import { link, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
+import { link, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
@@ -25,6 +25,9 @@ export type Holder = Readonly<z.infer<typeof holderSchema>>
 
 /** How often a waiting process tries again, in milliseconds. */
 const POLL_MS = 100
+
+/** How long before the lock a draft without content was begun by a process that is gone, in milliseconds. */
+const DRAFT_MS = 60_000
 
 const lockPath = (dataDir: string) => join(dataDir, 'lock')
 
@@ -66,7 +69,10 @@ export async function lockFolder(
   }
   const giveUpAt = clock.now() + waitMs
   for (;;) {
-    if (await claim(dataDir, mine)) return () => release(dataDir, mine)
+    if (await claim(dataDir, mine)) {
+      await removeAbandoned(dataDir)
+      return () => release(dataDir, mine)
+    }
     const text = await readLock(dataDir)
     if (text === null) continue
     const holder = parseHolder(text)
@@ -117,6 +123,25 @@ async function removeStale(dataDir: string, stale: string, me: Holder): Promise<
     for (let past = turn; past >= 0; past--) await rm(`${marker}.${past}`, { force: true })
     return
   }
+}
+
+/** Removes what processes that were killed while they took the lock left beside it: drafts, and markers of locks before. */
+async function removeAbandoned(dataDir: string): Promise<void> {
+  for (const name of await readdir(dataDir)) {
+    const path = join(dataDir, name)
+    const isAbandoned = /^lock\.recovery\.[0-9a-f]+\.\d+$/.test(name)
+      ? !(await ownerLives(path))
+      : /^lock\.[0-9a-f-]{36}$/.test(name) && (await isAbandonedDraft(dataDir, path))
+    if (isAbandoned) await rm(path, { force: true })
+  }
+}
+
+/** A draft without its whole content may still be written. */
+async function isAbandonedDraft(dataDir: string, path: string): Promise<boolean> {
+  const [found, lock] = await Promise.all([path, lockPath(dataDir)].map((file) => stat(file).catch(() => undefined)))
+  if (!found || !lock) return false
+  const holder = parseHolder(await readFile(path, 'utf8').catch(() => ''))
+  return holder ? !(await isAlive(holder)) : lock.mtimeMs - found.mtimeMs > DRAFT_MS
 }
 
 async function ownerLives(marker: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { rename, rm, stat } from 'node:fs/promises'
+import { copyFile, link, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { codeOf, UsageError } from '../../base/errors.ts'
 import { quoted } from '../../db/bulk/copy-columns.ts'
@@ -28,15 +28,19 @@ async function loadSqlite(): Promise<typeof import('node-sqlite3-wasm')> {
   })
 }
 
-/** The first row of a table, its columns `source` and `last_run`. @throws the library's error where it is no such file */
-async function readSqlite(file: string, table: string): Promise<readonly unknown[] | undefined> {
+/** The first row of `lake_export`, its columns `source` and `last_run`. @throws the library's error where it is no such file */
+async function readSqlite(file: string, temporary: string): Promise<readonly unknown[] | undefined> {
   const { Database } = await loadSqlite()
-  const db = new Database(file, { readOnly: true })
+  // The library locks by a folder beside the path it is given, which would stay beside the user's file where this process is killed.
+  const path = join(temporary, 'before.sqlite')
+  await link(file, path).catch(() => copyFile(file, path))
+  const db = new Database(path, { readOnly: true })
   try {
-    const row = db.get(`select source, last_run from ${quoted(table)}`)
+    const row = db.get(`select source, last_run from ${EXPORT}`)
     return row ? [row.source, row.last_run] : undefined
   } finally {
     db.close()
+    await rm(path)
   }
 }
 
@@ -168,12 +172,10 @@ async function writtenBefore(
       `${open} is there: a program has ${file} open for writing, or was killed; end it, or open and close it once`,
     )
   if (!existsSync(file)) return undefined
-  const found = await (kind === 'sqlite' ? readSqlite(file, EXPORT) : readDuckDb(file, temporary)).catch(
-    (error: unknown) => {
-      if (error instanceof UsageError) throw error
-      throw notOurs(file, error)
-    },
-  )
+  const found = await (kind === 'sqlite' ? readSqlite : readDuckDb)(file, temporary).catch((error: unknown) => {
+    if (error instanceof UsageError) throw error
+    throw notOurs(file, error)
+  })
   const [source, lastRun] = found ?? []
   if (typeof source !== 'string') throw notOurs(file)
   return { source, lastRun: typeof lastRun === 'string' ? lastRun : null }
