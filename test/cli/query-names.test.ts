@@ -151,6 +151,14 @@ test('answers show what there is: no date for the end of time, nothing for NULL,
   expect(JSON.parse(formatJson([row]))).toEqual([{ ...row, at: 'infinity', since: '1970-01-01T00:00:00.000Z' }])
 })
 
+test('bytes are spelled as filters read them, whatever a driver makes of them', () => {
+  for (const hash of [new Uint8Array([0, 255, 16]), Buffer.from([0, 255, 16])]) {
+    expect(formatTable(['hash'], [{ hash }])).toBe('hash\n\\x00ff10\n')
+    expect(formatCsv(['hash'], [{ hash }])).toBe('hash\r\n\\x00ff10\r\n')
+    expect(JSON.parse(formatJson([{ hash, all: [hash] }]))).toEqual([{ hash: '\\x00ff10', all: ['\\x00ff10'] }])
+  }
+})
+
 test('A table of 130,000 rows is printed: more than a call takes as arguments', () => {
   const rows = Array.from({ length: 130_000 }, (_, index) => ({ level: index }))
   const lines = formatTable(['level'], rows).split('\n')

@@ -1,4 +1,4 @@
-import { instantText } from '../../db/bulk/values.ts'
+import { byteaText, instantText } from '../../db/bulk/values.ts'
 
 export type Cells = object
 
@@ -32,9 +32,10 @@ export function jsonRow(row: Cells): Record<string, unknown> {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, jsonValue(value)]))
 }
 
-/** The ends of time have no date. */
+/** The ends of time have no date. Bytes are spelled as filters and Postgres read them. */
 function jsonValue(value: unknown): unknown {
   if (value instanceof Date) return instantText(value)
+  if (value instanceof Uint8Array) return byteaText(value)
   return Array.isArray(value) ? value.map(jsonValue) : value
 }
 
@@ -45,8 +46,9 @@ function csvCell(value: unknown): string {
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** A value as text for people: instants in ISO 8601, objects as JSON. */
+/** A value as text for people: instants in ISO 8601, bytes as Postgres spells them, objects as JSON. */
 export function plainText(value: unknown): string {
   if (value instanceof Date) return instantText(value).replace('.000Z', 'Z')
+  if (value instanceof Uint8Array) return byteaText(value)
   return typeof value === 'object' ? JSON.stringify(jsonValue(value)) : String(value)
 }
