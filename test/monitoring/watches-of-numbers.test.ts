@@ -5,12 +5,13 @@ import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { checkWatches, parseWatches } from '../../src/monitoring/watches/watch.ts'
 import { saveWatch } from '../../src/monitoring/watches/watch-store.ts'
 import { openWatching } from '../../src/monitoring/watches/watching.ts'
+import { items } from '../../src/resources/items/index.ts'
 import { lootPools } from '../../src/resources/loot-pools/index.ts'
 import { worldEvents } from '../../src/resources/world-events/index.ts'
 import { answerGuild, guildBody, type MemberFields, openMember, syncGuilds } from '../support/guild-answers.ts'
 import { kindsOfPart, temporaryFolder } from '../support/postgres.ts'
 import { openReceiver } from '../support/receiver.ts'
-import { instantOf, worldOf } from '../support/world.ts'
+import { instantOf, item, worldOf } from '../support/world.ts'
 
 const notifies = { notifies: true }
 
@@ -109,6 +110,39 @@ describe.each(kindsOfPart)('watches of numbers and of what is to come on the %s 
     await guild('a', '10:40', rated(24_000))
     await guild('a', '10:50', rated(20_500))
     expect(await sent('10:51')).toEqual(['close: Guild b is 500 rating behind Guild a'])
+  })
+
+  test('an item of which only the form of the data changed is not sent, and of others only what is of the game counts', async () => {
+    const many = (fields: (nth: number) => object) =>
+      Array.from({ length: 30 }, (_, nth) =>
+        item(`item ${nth}`, { averageDps: nth, lore: `Lore ${nth}`, ...fields(nth) }),
+      )
+    const icon = (name: string) => ({ format: 'attribute', value: { id: 'minecraft:bow', name } })
+    await world.sync(
+      items,
+      many(() => ({})),
+      '10:00',
+      notifies,
+    )
+    const { sent } = await watched({ name: 'items', events: ['item changed'] })
+    // Most have a field that none had, and one another icon.
+    await world.sync(
+      items,
+      many((nth) => ({ novel: nth, ...(nth === 1 ? { icon: icon('a') } : {}) })),
+      '11:00',
+      notifies,
+    )
+    expect(await sent('11:01')).toEqual([])
+    await world.sync(
+      items,
+      many((nth) => ({ averageDps: nth === 2 ? 200 : nth, ...(nth < 3 ? { icon: icon('b') } : {}) })),
+      '12:00',
+      notifies,
+    )
+    expect(await sent('12:01')).toEqual(['items: item 2: 1 changed'])
+    const [, ...without] = many((nth) => (nth < 3 ? { icon: icon('b') } : {}))
+    await world.sync(items, [...without, item('item 30')], '13:00', notifies)
+    expect(await sent('13:01')).toEqual(['items: item 2: 1 changed', 'items: item 30: appeared'])
   })
 
   test('a reward that comes into a pool is sent, not what was there before', async () => {

@@ -236,6 +236,26 @@ select rival.number, rival."writtenAt", rival.observed as at, rival.guild_uuid::
  where rival.nth = 1 and abs(rival.other_rating - rival.rating) <= $3::bigint
    and coalesce(abs(rival.other_rating - rival.before_rating) > $3::bigint, true)`
 
+/** Items that changed in what is of the game: what is technical, and another form of the responses, is left out as in analytics.patch. */
+const itemChanges = `${changed}, format as materialized (
+  select changed.observed, one.path, one.form
+    from (select distinct observed from changed where resource = 'items') changed
+   -- Kept from being pulled up, so that the changes of one instant are read.
+   cross join lateral (select each.path, each.form from analytics.format_change each
+                        where each.resource = 'items' and each.changed_at = changed.observed offset 0) one
+)
+select changed.number, changed."writtenAt", change.changed_at as at, change.internal_name as item,
+       max(change.display_name) as name, count(*)::int as paths,
+       bool_or(change.path = '' and change.old_value is null) as appeared,
+       bool_or(change.path = '' and change.new_value is null) as disappeared
+  from changed join analytics.item_change change on change.changed_at = changed.observed
+ where changed.resource = 'items'
+   and (change.path = ''
+        or not analytics.is_technical(change.path, change.old_value, change.new_value)
+           and not exists (select from format where format.observed = change.changed_at and format.path = change.path
+                              and format.form = analytics.form_of(change.old_value, change.new_value)))
+ group by 1, 2, 3, 4`
+
 export const eventQueries: Readonly<Record<WatchEvent, EventQuery>> = {
   captured: {
     sources: ['territories'],
@@ -252,13 +272,7 @@ export const eventQueries: Readonly<Record<WatchEvent, EventQuery>> = {
   rank: movesOf('promoted', 'demoted'),
   'item changed': {
     sources: ['items'],
-    sql: `${changed}
-select changed.number, changed."writtenAt", change.changed_at as at, change.internal_name as item,
-       max(change.display_name) as name, count(*)::int as paths,
-       bool_or(change.path = '' and change.old_value is null) as appeared,
-       bool_or(change.path = '' and change.new_value is null) as disappeared
-  from changed join analytics.item_change change on change.changed_at = changed.observed
- where changed.resource = 'items' group by 1, 2, 3, 4`,
+    sql: itemChanges,
     occurrence: ({ item, name, paths, appeared, disappeared }) => ({
       text: `${name ?? item}: ${appeared ? 'appeared' : disappeared ? 'disappeared' : `${paths} changed`}`,
       path: page('items', item),
