@@ -109,7 +109,11 @@ const randomName = () => randomUUID().replaceAll('-', '')
 
 async function makeDatabase(name: string, template: string): Promise<string> {
   // A copy of its files costs a third of writing each page into the log.
-  await asAdmin((admin) => admin.query(`create database ${name} template ${template} strategy file_copy`))
+  await asAdmin(async (admin) => {
+    await admin.query(`create database ${name} template ${template} strategy file_copy`)
+    // What a database sets for itself is not copied with it.
+    if (template !== 'template0') await admin.query(`alter database ${name} set jit = off`)
+  })
   return name
 }
 
