@@ -9,8 +9,14 @@ import { cannotMigrate, readOnlyReason, withGrants } from '../db/access.ts'
 import { type ConnectOptions, connect, NothingThere } from '../db/connect.ts'
 import type { Database } from '../db/database.ts'
 import type { EmbeddedDatabase } from '../db/embedded/embedded.ts'
-import { type Installed, type Migrated, migrate, readInstalled } from '../db/migrations/migrate.ts'
-import { ownObjects, readJournal, readScript } from '../db/migrations/run-migrations.ts'
+import {
+  type Installed,
+  lastMigrationIn,
+  type Migrated,
+  migrate,
+  objectsOn,
+  readInstalled,
+} from '../db/migrations/migrate.ts'
 import { admitReader, hasReader, NO_READER } from '../db/reader.ts'
 import { readCredential } from './stored-credential.ts'
 
@@ -190,8 +196,8 @@ export function olderText(newer: string): string {
 }
 
 /** What may be in the way of the views of this version: `view mine depends on view analytics.item`. */
-export async function objectsOfUsers(db: Database): Promise<string[]> {
-  return await ownObjects(db, await Promise.all(repeatableSql().map(readScript)))
+export function objectsOfUsers(db: Database): Promise<string[]> {
+  return objectsOn(db, repeatableSql())
 }
 
 /** Grants the reader role its rights again: it may have been created since. */
@@ -205,8 +211,8 @@ function installedSql() {
 }
 
 /** The last migration of this program, as the time of its journal. */
-export async function lastMigration(): Promise<number> {
-  return (await readJournal(installedSql().folder)).at(-1)?.when ?? 0
+export function lastMigration(): Promise<number> {
+  return lastMigrationIn(installedSql().folder)
 }
 
 /** What a new embedded database is made from; undefined when the build of this program did not make it. */

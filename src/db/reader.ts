@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Database, Sql } from './database.ts'
 import { withLockTimeout } from './locks/lock-timeout.ts'
-import { lockMigrations } from './migrations/run-migrations.ts'
+import { lockMigrations } from './migrations/scripts.ts'
 
 /** The group role that may read the analytics schema and nothing else. */
 export const READER = 'wynnsync_reader'

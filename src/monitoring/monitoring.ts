@@ -1,46 +1,15 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { App } from '../app/app.ts'
 import { type Clock, within } from '../base/clock.ts'
-import { watchFileOf } from '../base/config.ts'
 import { wholeNumber } from '../base/settings.ts'
-import type { Database, Sql } from '../db/database.ts'
+import type { Database } from '../db/database.ts'
 import { lastAcceptedRuns, readDatingRemarks, readMeasures } from '../sync/overview/overview.ts'
 import type { RunResult } from '../sync/run/run-result.ts'
 import { createMeter, type Meter, type Metric, metricsText, type Stuck, type Watched } from './metrics.ts'
-import type { Watching } from './watches/watching.ts'
-import { noWebhook, openWebhook, type Webhook } from './webhook.ts'
+import { webhookOf } from './receivers.ts'
 
 export interface MonitoringFlags {
   readonly metricsPort?: string
   readonly metricsHost?: string
-}
-
-/** The configured webhook, or one that sends nothing. */
-export function webhookOf({ config, clock, log }: App): Webhook {
-  if (config.webhookUrl === undefined) return noWebhook
-  return openWebhook({
-    url: config.webhookUrl,
-    clock,
-    proxy: config.proxy,
-    memory: join(config.dataDir, 'webhook.json'),
-    warn: (message) => log.warn({}, message),
-  })
-}
-
-/** Whether there are watches, or may be in the file of an earlier version. */
-export async function hasWatches({ config }: App, sql: Sql): Promise<boolean> {
-  if (existsSync(watchFileOf(config))) return true
-  const [row] = await sql.query<{ has: boolean }>('select exists (select from sync.watch) as has')
-  return row?.has === true
-}
-
-/** What delivers the messages of watches, from this database. */
-export async function watchingOf({ config, clock, log }: App, db: Database): Promise<Watching> {
-  // A poll without watches need not load it.
-  const { openWatching } = await import('./watches/watching.ts')
-  const { proxy } = config
-  return openWatching({ db, file: watchFileOf(config), clock, proxy, warn: (message) => log.warn({}, message) })
 }
 
 export type Monitoring = Awaited<ReturnType<typeof openMonitoring>>
@@ -94,7 +63,7 @@ export async function openMonitoring(
   }
   const server = metricsPort === undefined ? undefined : await serve(metricsPort)
   if (server) log.info({ url: `${server.url}/metrics` }, 'metrics are served')
-  const webhook = webhookOf(app)
+  const webhook = await webhookOf(app)
   webhook.notify({ event: 'start', resource: null, message: `started with ${names.length} resources` })
   return {
     request: meter.request,

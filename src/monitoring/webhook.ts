@@ -166,8 +166,6 @@ interface WebhookOptions {
 /** At most one notice of an event and resource in so many ms. */
 const PAUSE = 600_000
 
-export const noWebhook: Webhook = { notify: () => {}, ran: () => {}, close: async () => {} }
-
 /** Opens a webhook that gets JSON by POST. */
 export function openWebhook({ url, clock, proxy, memory: file, warn }: WebhookOptions): Webhook {
   const memory = openMemory(file, clock, warn)

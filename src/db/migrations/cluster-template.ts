@@ -9,8 +9,9 @@ import { openEmbedded } from '../embedded/embedded.ts'
 import { CREATE } from '../embedded/embedded-create.ts'
 import { openEngine } from '../embedded/embedded-engine.ts'
 import { pack } from '../embedded/tar.ts'
-import { INSTALLED_PROGRAM, INSTALLED_SQL, type MigrateOptions, migrate } from './migrate.ts'
-import { hashOfAll, readJournal, readScript } from './run-migrations.ts'
+import { type MigrateOptions, migrate } from './migrate.ts'
+import { INSTALLED } from './run-migrations.ts'
+import { hashOfAll, readJournal, readScript } from './scripts.ts'
 
 /*
  * A migrated cluster without any data, made when the package is built: to unpack it takes a fraction of the time and the
@@ -91,6 +92,6 @@ async function dependencies({ folder, repeatable, version }: Installed): Promise
   const { version: engineVersion } = z
     .object({ version: z.string() })
     .parse(JSON.parse(await readFile(join(engine, '../../package.json'), 'utf8')))
-  const statements = [INSTALLED_SQL, INSTALLED_PROGRAM, CREATE]
+  const statements = [INSTALLED, CREATE]
   return hash('sha256', JSON.stringify([FORMAT, version, engineVersion, hashOfAll(scripts), ...statements]))
 }

@@ -14,14 +14,9 @@ import {
   type RepeatableSql,
   readJournal,
   readScript,
-  replaceEarlierEdition,
-  runMigrations,
-  runScripts,
   type Script,
   withMissing,
-} from './run-migrations.ts'
-
-export type { RepeatableSql } from './run-migrations.ts'
+} from './scripts.ts'
 
 /** The repeatable SQL of one program, as the database remembers it. */
 interface InstalledProgram {
@@ -30,20 +25,6 @@ interface InstalledProgram {
   readonly sqlHash: string
   readonly installedAt: Date
 }
-
-export const INSTALLED_PROGRAM = `
-create table if not exists sync.installed_program (
-  number bigint generated always as identity primary key,
-  version text not null,
-  sql_hash text not null,
-  installed_at timestamptz not null
-);
-comment on table sync.installed_program is 'Whose repeatable SQL (views, functions, comments) was installed when; the last row is what is installed now.';
-comment on column sync.installed_program.number is 'Rises from one installation to the next.';
-comment on column sync.installed_program.version is 'Version of the program that installed it.';
-comment on column sync.installed_program.sql_hash is 'SHA-256 over its files, in hexadecimal.';
-comment on column sync.installed_program.installed_at is 'When it was installed.';
-`
 
 const INSTALLED_PROGRAMS = `
   (select json_agg(json_build_object('version', version, 'sqlHash', sql_hash, 'installedAt', installed_at) order by number)
@@ -64,16 +45,6 @@ function newerProgram<Program extends Omit<InstalledProgram, 'installedAt'>>(
   if (order !== 0) return order > 0 ? latest : undefined
   // Two checkouts of one version: SQL that was here before was replaced by later one.
   return installed.some(({ sqlHash }) => sqlHash === own.sqlHash) ? latest : undefined
-}
-
-/** Remembers whose SQL is installed from now on. */
-async function rememberProgram(sql: Sql, { version, sqlHash, installedAt }: InstalledProgram): Promise<void> {
-  await sql.query(
-    `insert into sync.installed_program (version, sql_hash, installed_at)
-     select $1, $2, $3
-      where $2 is distinct from (select sql_hash from sync.installed_program order by number desc limit 1)`,
-    [version, sqlHash, installedAt],
-  )
 }
 
 /** Semantic versions in their order; what follows a hyphen comes before the same without. */
@@ -130,21 +101,6 @@ export async function readInstalled(sql: Sql, options: MigrateOptions): Promise<
 /** How often it is tried while another session's query is in the way, and the first wait between two tries, ms. */
 const TRIES = 4
 const FIRST_WAIT = 1000
-
-export const INSTALLED_SQL = `
-create schema if not exists sync;
-create table if not exists sync.installed_sql (
-  name text primary key,
-  sha256 text not null,
-  installed_at timestamptz not null
-);
-alter table sync.installed_sql add column if not exists makes text[];
-comment on table sync.installed_sql is 'Which version of each repeatable SQL file (views, functions, comments) this database has.';
-comment on column sync.installed_sql.name is 'The file, as the program names it.';
-comment on column sync.installed_sql.sha256 is 'SHA-256 of its text, in hexadecimal. Another text is installed anew.';
-comment on column sync.installed_sql.installed_at is 'When it was installed.';
-comment on column sync.installed_sql.makes is 'The views and functions that it makes. NULL: a version installed it that did not keep this.';
-`
 
 /**
  * Brings the database to the state that the program expects: new migrations first, then, from the first repeatable file
@@ -204,19 +160,23 @@ interface Wanted extends MigrateOptions {
 }
 
 async function migrateOnce(sql: Sql, wanted: Wanted): Promise<Migrated> {
-  const { folder, migrations, scripts, clock, version = '0.0.0', sqlHash } = wanted
   // Another process may have done it, or more, while this one waited.
   const { done } = await readState(sql, wanted)
   if (done) return done
-  const replaced = await replaceEarlierEdition(sql, folder, migrations)
-  const applied = await runMigrations(sql, folder, migrations)
-  await sql.query(INSTALLED_SQL)
-  await sql.query(INSTALLED_PROGRAM)
-  const installed = await runScripts(sql, scripts, clock)
-  const all = [...replaced, ...applied, ...installed.applied]
-  if (installed.postponed !== undefined) return { applied: all, postponed: installed.postponed }
-  await rememberProgram(sql, { version, sqlHash, installedAt: new Date(clock.now()) })
-  return { applied: all }
+  // Most processes find nothing to install.
+  const { install } = await import('./run-migrations.ts')
+  return await install(sql, wanted)
+}
+
+/** What may be in the way of another edition of the repeatable SQL: `view mine depends on view analytics.item`. */
+export async function objectsOn(sql: Sql, repeatable: readonly RepeatableSql[]): Promise<string[]> {
+  const { ownObjects } = await import('./run-migrations.ts')
+  return await ownObjects(sql, await Promise.all(repeatable.map(readScript)))
+}
+
+/** The time of the last migration in a folder. */
+export async function lastMigrationIn(folder: string): Promise<number> {
+  return (await readJournal(folder)).at(-1)?.when ?? 0
 }
 
 /** What a cluster of `makeTemplate` has, this program installed only now. */

@@ -1,77 +1,75 @@
 import { hash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import { FatalError, messageOf, RetryableError } from '../../base/errors.ts'
 import { tableExists } from '../catalog.ts'
 import type { Sql } from '../database.ts'
 import { sqlState } from '../sql-errors.ts'
+import { type Migration, namesOf, objectsIn, PRESENT, readText, type Script, withMissing } from './scripts.ts'
 
-/** SQL that may run again whenever it changes: views, functions, comments. Its name is what the database remembers. */
-export interface RepeatableSql {
-  readonly name: string
-  readonly path: string
+/** The tables that say what is installed. */
+export const INSTALLED = `
+create schema if not exists sync;
+create table if not exists sync.installed_sql (
+  name text primary key,
+  sha256 text not null,
+  installed_at timestamptz not null
+);
+alter table sync.installed_sql add column if not exists makes text[];
+comment on table sync.installed_sql is 'Which version of each repeatable SQL file (views, functions, comments) this database has.';
+comment on column sync.installed_sql.name is 'The file, as the program names it.';
+comment on column sync.installed_sql.sha256 is 'SHA-256 of its text, in hexadecimal. Another text is installed anew.';
+comment on column sync.installed_sql.installed_at is 'When it was installed.';
+comment on column sync.installed_sql.makes is 'The views and functions that it makes. NULL: a version installed it that did not keep this.';
+create table if not exists sync.installed_program (
+  number bigint generated always as identity primary key,
+  version text not null,
+  sql_hash text not null,
+  installed_at timestamptz not null
+);
+comment on table sync.installed_program is 'Whose repeatable SQL (views, functions, comments) was installed when; the last row is what is installed now.';
+comment on column sync.installed_program.number is 'Rises from one installation to the next.';
+comment on column sync.installed_program.version is 'Version of the program that installed it.';
+comment on column sync.installed_program.sql_hash is 'SHA-256 over its files, in hexadecimal.';
+comment on column sync.installed_program.installed_at is 'When it was installed.';
+`
+
+/** What one program installs. */
+interface ToInstall {
+  /** Of the migrations. */
+  readonly folder: string
+  readonly migrations: readonly Migration[]
+  readonly scripts: readonly Script[]
+  readonly clock: Clock
+  readonly version?: string
+  readonly sqlHash: string
 }
 
-export interface Migration {
-  readonly tag: string
-  /** Milliseconds since the epoch; drizzle runs what is later than the newest one applied. */
-  readonly when: number
+interface Applied {
+  readonly applied: readonly string[]
+  /** Why views and functions could not be replaced; the present ones stay. */
+  readonly postponed?: string
 }
 
-/** A repeatable file with its text. */
-export interface Script extends RepeatableSql {
-  readonly text: string
-  readonly sha256: string
-  /** The views and functions that it makes, `view analytics.item`; of a function that takes several lists of arguments, each. */
-  readonly makes: readonly string[]
-  /** Also those that it drops: an earlier edition made them. */
-  readonly names: readonly string[]
-}
-
-/** The migrations in the order of the journal. @throws FatalError when its times do not rise */
-export async function readJournal(folder: string): Promise<Migration[]> {
-  const path = join(folder, 'meta', '_journal.json')
-  const journal: unknown = JSON.parse(await readText(path))
-  const entries = isJournal(journal) ? journal.entries : []
-  entries.forEach((entry, index) => {
-    const before = entries[index - 1]
-    if (before && entry.when <= before.when)
-      throw new FatalError(
-        `${path}: the time of ${entry.tag} (${entry.when}) is not after that of ${before.tag} (${before.when}), so it would be skipped; raise its "when"`,
-        { context: { path, migration: entry.tag } },
-      )
-  })
-  return entries
-}
-
-function isJournal(value: unknown): value is { entries: Migration[] } {
-  return typeof value === 'object' && value !== null && 'entries' in value && Array.isArray(value.entries)
-}
-
-/** @throws FatalError as `readText` */
-export async function readScript(file: RepeatableSql): Promise<Script> {
-  const text = await readText(file.path)
-  const code = text.replace(/--.*/g, '')
-  const made = [...code.matchAll(/\bcreate\s+(?:or\s+replace\s+)?(view|function)\s+([a-z_]\w*\.\w+)/gi)]
-  const dropped = [...code.matchAll(/\bdrop\s+(view|function)\s+(?:if\s+exists\s+)?([a-z_]\w*\.\w+)/gi)]
-  const inWords = ([, kind = '', name = '']: RegExpExecArray) => `${kind} ${name}`.toLowerCase()
-  const makes = made.map(inWords)
-  return { ...file, text, sha256: hash('sha256', text), makes, names: [...makes, ...dropped.map(inWords)] }
-}
-
-/** SHA-256 over all of them, in hexadecimal. */
-export function hashOfAll(scripts: readonly Script[]): string {
-  return hash('sha256', scripts.map(({ name, sha256 }) => `${name} ${sha256}\n`).join(''))
-}
-
-/** @throws FatalError when the file cannot be read */
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (cause) {
-    throw new FatalError(`${path} cannot be read; the installation is incomplete`, { cause, context: { path } })
-  }
+/** Runs the migrations and the repeatable SQL that are due, in a transaction with the lock, and remembers whose they are. */
+export async function install(
+  sql: Sql,
+  { folder, migrations, scripts, clock, version = '0.0.0', sqlHash }: ToInstall,
+): Promise<Applied> {
+  const replaced = await replaceEarlierEdition(sql, folder, migrations)
+  const applied = await runMigrations(sql, folder, migrations)
+  await sql.query(INSTALLED)
+  const installed = await runScripts(sql, scripts, clock)
+  const all = [...replaced, ...applied, ...installed.applied]
+  if (installed.postponed !== undefined) return { applied: all, postponed: installed.postponed }
+  await sql.query(
+    `insert into sync.installed_program (version, sql_hash, installed_at)
+     select $1, $2, $3
+      where $2 is distinct from (select sql_hash from sync.installed_program order by number desc limit 1)`,
+    [version, sqlHash, new Date(clock.now())],
+  )
+  return { applied: all }
 }
 
 /** Runs a file; its error names the file, and rolls the transaction back. */
@@ -92,11 +90,7 @@ async function naming<T>(file: string, run: () => Promise<T>): Promise<T> {
  * second time, and fail. `earlier/<time>_<tag>.sql` adds what the edition of that time lacked, and the database then
  * counts as migrated by the present one.
  */
-export async function replaceEarlierEdition(
-  sql: Sql,
-  folder: string,
-  migrations: readonly Migration[],
-): Promise<string[]> {
+async function replaceEarlierEdition(sql: Sql, folder: string, migrations: readonly Migration[]): Promise<string[]> {
   if (!(await tableExists(sql, 'drizzle.__drizzle_migrations'))) return []
   const [newest] = await sql.query<{ id: number; when: number }>(
     'select id, created_at as "when" from drizzle.__drizzle_migrations order by created_at desc limit 1',
@@ -116,7 +110,7 @@ export async function replaceEarlierEdition(
 }
 
 /** Runs the migrations that are due. Returns their files. */
-export async function runMigrations(sql: Sql, folder: string, migrations: readonly Migration[]): Promise<string[]> {
+async function runMigrations(sql: Sql, folder: string, migrations: readonly Migration[]): Promise<string[]> {
   // Loaded only when there is something to migrate: most processes start sooner without drizzle.
   const { migrate: runDrizzle } = await import('drizzle-orm/pg-proxy/migrator')
   const { typed } = await import('../typed.ts')
@@ -143,57 +137,6 @@ function endsMigration(statement: string): boolean {
 }
 
 /**
- * Lets one process at a time change what is installed, until the end of its transaction. The lock is that of drizzle's own
- * table, which a read-only role cannot take; in an empty database, making the table is.
- * @throws the error of Postgres to the second of two processes that make it at once (23505, 42P06, 42P07)
- */
-export async function lockMigrations(sql: Sql): Promise<void> {
-  if (!(await tableExists(sql, 'drizzle.__drizzle_migrations'))) {
-    await sql.query('create schema if not exists drizzle')
-    // As drizzle would make it.
-    await sql.query(
-      'create table drizzle.__drizzle_migrations (id serial primary key, hash text not null, created_at bigint)',
-    )
-  }
-  await sql.query('lock table drizzle.__drizzle_migrations in share row exclusive mode')
-}
-
-interface InstalledScripts {
-  readonly applied: readonly string[]
-  /** Why they could not be replaced; the present ones stay. */
-  readonly postponed?: string
-}
-
-/** Which of the views and functions in `$1`, such as `view analytics.item`, are there; a function as often as it has lists of arguments. */
-export const PRESENT = `
-  (select coalesce(json_agg(kind || ' ' || name), '[]') from (${objectsIn('relname as name', 'proname as name')}) each
-    where kind || ' ' || name = any($1::text[]))`
-
-/** Views and functions with their schemas. @param ofView, ofFunction what else is selected of each */
-function objectsIn(ofView: string, ofFunction: string): string {
-  const named = (column: string) => column.replace(/^(\w+) as name/, `nspname || '.' || $1 as name`)
-  return `
-    select 'view' as kind, ${named(ofView)} from pg_class join pg_namespace on pg_namespace.oid = relnamespace where relkind = 'v'
-     union all
-    select 'function', ${named(ofFunction)} from pg_proc join pg_namespace on pg_namespace.oid = pronamespace where prokind = 'f'`
-}
-
-export const namesOf = (scripts: readonly Script[]): string[] => [...new Set(scripts.flatMap(({ names }) => names))]
-
-/** The scripts of which something is not there. */
-export function withMissing(scripts: readonly Script[], present: readonly string[]): Set<Script> {
-  const count = (names: readonly string[]) => {
-    const counts = new Map<string, number>()
-    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
-    return counts
-  }
-  const there = count(present)
-  const made = count(scripts.flatMap(({ makes }) => makes))
-  const isMissing = (name: string) => (there.get(name) ?? 0) < (made.get(name) ?? 0)
-  return new Set(scripts.filter(({ makes }) => makes.some(isMissing)))
-}
-
-/**
  * Installs the repeatable SQL from the first file that changed, or of which something is missing, on: in place, so that what others
  * have granted on it stays. Where that does not go, because a later script needs what an earlier one makes anew, all that scripts
  * have ever made is dropped, the last first, and made again; grants to other roles are given again. What an object of the user's own
@@ -202,7 +145,7 @@ export function withMissing(scripts: readonly Script[], present: readonly string
  *
  * @throws FatalError naming the file that failed
  */
-export async function runScripts(sql: Sql, scripts: readonly Script[], clock: Clock): Promise<InstalledScripts> {
+async function runScripts(sql: Sql, scripts: readonly Script[], clock: Clock): Promise<Applied> {
   const inPlace = await attempt(sql, async () => await run(sql, await dueOf(sql, scripts), clock))
   if ('done' in inPlace) return { applied: inPlace.done }
   let needed: readonly string[] = []

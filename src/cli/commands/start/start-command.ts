@@ -16,8 +16,8 @@ import {
   type MonitoringFlags,
   openMonitoring,
   WEBHOOK_TIMEOUT,
-  watchingOf,
 } from '../../../monitoring/monitoring.ts'
+import { watchingOf } from '../../../monitoring/receivers.ts'
 import { resources, resourcesNamed } from '../../../resources/index.ts'
 import { setExpectedInterval } from '../../../sync/ledger/gaps.ts'
 import { type Admission, endsWork } from '../../../sync/run/admission.ts'

@@ -8,7 +8,7 @@ import { wholeNumber } from '../../../base/settings.ts'
 import { beforeOthers } from '../../../db/database.ts'
 import { readHolder } from '../../../db/embedded/folder-lock.ts'
 import { expectScheduled } from '../../../monitoring/expectations.ts'
-import { hasWatches, watchingOf, webhookOf } from '../../../monitoring/monitoring.ts'
+import { hasWatches, watchingOf, webhookOf } from '../../../monitoring/receivers.ts'
 import type { Watching } from '../../../monitoring/watches/watching.ts'
 import { resourcesNamed, worklists } from '../../../resources/index.ts'
 import { isWorklist, type Resource, type Worklist } from '../../../sync/declare/resource.ts'
@@ -61,7 +61,7 @@ export async function syncCommand(context: Context, flags: SyncFlags, names: rea
   if (flags.limit !== undefined) wholeNumber('--limit', flags.limit)
   if (flags.limit !== undefined && !chosen.some(isWorklist))
     throw new UsageError(`--limit does nothing without a worklist: ${worklists.map(({ name }) => name).join(', ')}`)
-  const webhook = webhookOf(context.app)
+  const webhook = await webhookOf(context.app)
   const runs = await syncAll(chosen, flags, context)
   writeSummary(context, { runs: runs.map(publicResult) }, runSummary(runs))
   // Last, so that a slow webhook delays no sync.
