@@ -22,6 +22,23 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 /** What `wynnsync/api` needs, with itself. */
 const LIGHT = ['dequal', 'eventemitter3', 'p-queue', 'p-timeout', 'undici', 'wynnsync', 'zod']
 
+/** It is 25 MB, most of them a compiler, for one test: it is installed here alone. */
+const CHECKER = '@arethetypeswrong/core'
+const checkerFolder = await mkdtemp(join(tmpdir(), 'wynnsync-checker-'))
+await writeFile(join(checkerFolder, 'package.json'), '{ "private": true, "type": "module" }')
+const absent = await npm(['install', ...quiet, `${CHECKER}@0.18.5`], checkerFolder).then(
+  () => '',
+  () => ` (skipped: ${CHECKER} cannot be installed)`,
+)
+
+/** What it finds of a package of ES modules alone, by how TypeScript looks for one. */
+const ON_PURPOSE = [
+  // Before TypeScript 4.7 it knew no `exports`, which keep the other files of the package for itself.
+  { resolutionKind: 'node10', kind: 'NoResolution' },
+  // Every Node that the package runs on takes `require` of an ES module, which none of its modules makes asynchronous.
+  { resolutionKind: 'node16-cjs', kind: 'CJSResolvesToESM' },
+]
+
 let folder: string
 let packed: string
 let sandbox: Sandbox
@@ -38,7 +55,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await sandbox?.close()
-  if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+  for (const one of [folder, checkerFolder]) if (one !== undefined) await rm(one, { recursive: true, force: true })
 })
 
 describe('the package, installed in an empty folder,', () => {
@@ -60,6 +77,22 @@ describe('the package, installed in an empty folder,', () => {
       pack: false,
     })
     expect([pkg?.name, messages]).toEqual(['wynnsync', []])
+  })
+
+  test.skipIf(absent !== '')(`has types that all ways to import it find, and that say what runs${absent}`, async () => {
+    await writeFile(
+      join(checkerFolder, 'check.js'),
+      `import { readFileSync } from 'node:fs'
+import { checkPackage, createPackageFromTarballData } from '${CHECKER}'
+const { packageName, problems } = await checkPackage(createPackageFromTarballData(readFileSync(process.argv[2])))
+console.log(JSON.stringify([packageName, problems]))
+`,
+    )
+    const { stdout } = await run(process.execPath, ['check.js', packed], { cwd: checkerFolder, maxBuffer: 1 << 24 })
+    const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: object }
+    const entrypoints = Object.keys(exports).filter((name) => name !== './package.json')
+    const expected = entrypoints.flatMap((entrypoint) => ON_PURPOSE.map((problem) => ({ ...problem, entrypoint })))
+    expect(JSON.parse(stdout)).toEqual(['wynnsync', expected])
   })
 
   test('has one copy of the program, and runs it with an embedded database', async () => {
