@@ -5,10 +5,20 @@ import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { checkWatches, parseWatches } from '../../src/monitoring/watches/watch.ts'
 import { saveWatch } from '../../src/monitoring/watches/watch-store.ts'
 import { openWatching } from '../../src/monitoring/watches/watching.ts'
+import { guildList } from '../../src/resources/guild-list/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { lootPools } from '../../src/resources/loot-pools/index.ts'
 import { worldEvents } from '../../src/resources/world-events/index.ts'
-import { answerGuild, guildBody, type MemberFields, openMember, syncGuilds } from '../support/guild-answers.ts'
+import {
+  answerGuild,
+  guildBody,
+  guildId,
+  type MemberFields,
+  openMember,
+  playerId,
+  syncGuilds,
+} from '../support/guild-answers.ts'
+import { profile, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfPart, temporaryFolder } from '../support/postgres.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { instantOf, item, worldOf } from '../support/world.ts'
@@ -110,6 +120,40 @@ describe.each(kindsOfPart)('watches of numbers and of what is to come on the %s 
     await guild('a', '10:40', rated(24_000))
     await guild('a', '10:50', rated(20_500))
     expect(await sent('10:51')).toEqual(['close: Guild b is 500 rating behind Guild a'])
+  })
+
+  test('another name of a guild or player is sent once, whichever response shows it first, and not of one who was purged', async () => {
+    const list = (name: string, prefix: string) => ({ [guildId('a')]: { name, prefix }, [guildId('b')]: named.b })
+    const named = { b: { name: 'Guild b', prefix: 'bbb' } }
+    const members = (first: string, third = 'Player3') => ({
+      1: { rank: 'owner', username: first },
+      3: { username: third },
+    })
+    await world.sync(guildList, list('Guild a', 'aaa'), '10:00', notifies)
+    await guild('a', '10:00', {}, members('Player1'))
+    await syncPlayer(world, 1, profile(1), '10:00', 404, 'anonymize', true)
+    await syncPlayer(world, 5, profile(5), '10:00', 404, 'anonymize', true)
+    const { sent } = await watched(
+      { name: 'all', events: ['renamed'] },
+      { name: 'guild', events: ['renamed'], guild: [guildId('a')] },
+      { name: 'friends', events: ['renamed'], player: [1, 5].map(playerId) },
+    )
+    await world.db.query(
+      `insert into sync.privacy_action (at, player_hash, field_group, policy, rows, reason)
+       values (now(), sha256($1::bytea), 'everything', 'purge', 1, 'asked')`,
+      [playerId(3)],
+    )
+    await guild('a', '11:00', { level: 12 }, members('Player1'))
+    expect(await sent('11:01')).toEqual([])
+    await world.sync(guildList, list('Guild of a', 'aaa'), '12:00', notifies)
+    const renamed = 'Guild a [aaa] is now Guild of a [aaa] (some time after 1 Jun, 10:00)'
+    expect(await sent('12:01')).toEqual([`all: ${renamed}`, `guild: ${renamed}`])
+    await guild('a', '12:30', { name: 'Guild of a' }, members('Other', 'Purged'))
+    const member = 'Player1 is now Other (some time after 1 Jun, 11:00)'
+    expect(await sent('12:31')).toEqual([`all: ${member}`, `friends: ${member}`, `guild: ${member}`])
+    await syncPlayer(world, 1, profile(1, { username: 'Other' }), '12:40', 404, 'anonymize', true)
+    await syncPlayer(world, 5, profile(5, { username: 'Fifth' }), '12:40', 404, 'anonymize', true)
+    expect(await sent('12:41')).toEqual(['friends: Player5 is now Fifth (some time after 1 Jun, 10:00)'])
   })
 
   test('an item of which only the form of the data changed is not sent, and of others only what is of the game counts', async () => {

@@ -59,6 +59,7 @@ export async function syncPlayer(
   at: string,
   status = 404,
   privacy: PrivacyPolicy = 'anonymize',
+  notifies = false,
 ): Promise<RunResult> {
   const { sandbox, clock } = world
   const instant = instantOf(at)
@@ -66,7 +67,7 @@ export async function syncPlayer(
   const headers = headersOf(instant, 120)
   const refusal = { status, body: { error: status === 403 ? 'Forbidden' : 'NotFound', detail: 'refused' } }
   sandbox.setAnswer(`/player/${playerId(number)}`, () => (body === null ? refusal : { headers, body }))
-  return await syncPlayers(world, { keys: [playerId(number)] }, privacy)
+  return await syncPlayers(world, { keys: [playerId(number)] }, privacy, false, notifies)
 }
 
 /** The same response of two cache windows, the first one ten minutes before `at`: it confirms what the player restricts. */
@@ -91,13 +92,14 @@ export async function syncPlayers(
   options: Partial<WorklistOptions> = {},
   privacy: PrivacyPolicy = 'anonymize',
   accept = false,
+  notifies = false,
 ): Promise<RunResult> {
   const lines = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)
   const runLog = { debug: () => undefined, info: lines('info'), warn: lines('warn'), error: lines('error') }
   const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25, clock: trusts, accept }
   return await runResource(
     players,
-    { db, api, clock, program: 'test', guards, privacy, raw, log: runLog },
+    { db, api, clock, program: 'test', guards, privacy, raw, notifies, log: runLog },
     { concurrency: 1, ...options },
   )
 }

@@ -170,7 +170,7 @@ export const watch: CommandGroup = {
       options: [
         repeatable(
           '--event <event>',
-          "captured, lost, joined, left, rank, 'item changed', patch, 'world down', online, news, 'freshness late', level, counter, 'rating gap', 'in pool' or 'event soon'; several times for several",
+          "captured, lost, joined, left, rank, renamed, 'item changed', patch, 'world down', online, news, 'freshness late', level, counter, 'rating gap', 'in pool' or 'event soon'; several times for several",
         ),
         repeatable('--guild <guild>', 'only this guild: name, prefix or uuid; several times for several'),
         repeatable('--territory <territory>', 'only this territory; several times for several'),

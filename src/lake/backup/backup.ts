@@ -29,7 +29,7 @@ import {
   writeManifest,
 } from './manifest.ts'
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly clock: Clock
   readonly program: string
   /** Whether the backup of another database may be replaced. */

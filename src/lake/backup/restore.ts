@@ -25,7 +25,7 @@ import { openStore } from '../store.ts'
 import { newestMigration, recordRestored } from './backup.ts'
 import { type BackupFile, type Manifest, NoBackup, readManifest } from './manifest.ts'
 
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly signal?: AbortSignal | undefined
   /** For a place that is no folder. */
   readonly settings?: StoreSettings | undefined

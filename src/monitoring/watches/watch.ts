@@ -6,7 +6,7 @@ import { parseQuietHours } from './quiet-hours.ts'
 
 /** Everything a watch can send a message about. */
 export const watchEvents = [
-  ...['captured', 'lost', 'joined', 'left', 'rank', 'item changed', 'patch'],
+  ...['captured', 'lost', 'joined', 'left', 'rank', 'renamed', 'item changed', 'patch'],
   ...['world down', 'online', 'news', 'freshness late'],
   ...['level', 'counter', 'rating gap', 'in pool', 'event soon'],
 ] as const

@@ -29,7 +29,7 @@ export function guildChip(uuid: string | null, name: string | null, prefix: stri
 }
 
 /** The colour of a guild as a little disc. */
-export function guildDot(name: string): Markup {
+function guildDot(name: string): Markup {
   return raw(
     `<svg class="dot" viewBox="0 0 9 9" aria-hidden="true"><circle cx="4.5" cy="4.5" r="4.5" fill="${guildColour(name)}"/></svg>`,
   )
