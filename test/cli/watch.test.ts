@@ -324,7 +324,7 @@ describe('watches.json of an earlier version', () => {
       }
       const sync = await run('sync', 'items', '--base-url', api.url)
       expect([sync.code, sync.err]).toEqual([0, expect.stringContaining(problem)])
-      const doctor = await run('doctor', '--base-url', 'http://127.0.0.1:1')
+      const doctor = await run('doctor', '--base-url', api.url)
       expect(doctor.out.replaceAll(/\s+/g, ' ')).toMatch(/watches problem /)
       said.push(sync.err, doctor.out)
     }

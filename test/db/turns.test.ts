@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type Turn, takeTurns } from '../../src/db/embedded/turns.ts'
@@ -53,25 +54,29 @@ test('a question that has run for long ends as soon as work comes, and work wait
 /** Asks for a while beside work that never pauses. Returns how many questions were answered and how many pieces done. */
 async function besideWork(questionMs: number, asking: number): Promise<{ answered: number; worked: number }> {
   const turns = takeTurns(() => {})
-  let [isOver, answered, worked] = [false, 0, 0]
+  let [answered, worked] = [0, 0]
+  const ending = new AbortController()
+  const { signal } = ending
+  setMaxListeners(0, signal)
   const work = async () => {
-    while (!isOver) {
+    while (!signal.aborted) {
       await hold(await turns.begin(), 20)
       worked++
     }
   }
   const ask = async () => {
-    while (!isOver) {
-      const turn = await turns.begin({ endsAt: inSeconds(60) })
-      if (!isOver) answered++
+    while (!signal.aborted) {
+      const turn = await turns.begin({ endsAt: inSeconds(60), signal })
+      answered++
       await hold(turn, questionMs)
     }
   }
   const all = [work(), work(), ...Array.from({ length: asking }, ask)]
+  const ended = Promise.allSettled(all)
   await sleep(4500)
-  isOver = true
   const done = { answered, worked }
-  await Promise.all(all)
+  ending.abort()
+  await ended
   return done
 }
 
