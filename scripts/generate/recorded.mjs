@@ -133,14 +133,16 @@ function ofCounter(table, column) {
 
 function pastParts(of) {
   const root = ` join ${of.written.root} root on ${same(of)}`
-  return view(of, '_history', PAST, `select ${columns(of, of.names)}, root.valid_until\n${source(of, [], root)}`)
+  const until = `root.valid_until,\n       ${shownUntil(of, 'root')} as confirmed_until`
+  return view(of, '_history', PAST, `select ${columns(of, of.names)}, ${until}\n${source(of, [], root)}`)
 }
 
 /** That a part belongs to the version `root`. */
 const same = ({ written }) => [...written.key, 'valid_from'].map((name) => `root.${name} = kept.${name}`).join(' and ')
 
 function all(of, suffix) {
-  return view(of, `_${suffix}`, PAST, `select ${columns(of, of.names)}\n${source(of, [])}`)
+  const until = of.written.kind === 'versions' ? `,\n       ${shownUntil(of, 'kept')} as confirmed_until` : ''
+  return view(of, `_${suffix}`, PAST, `select ${columns(of, of.names)}${until}\n${source(of, [])}`)
 }
 
 /** Of samples, events and sessions the latest of each series is current. */
@@ -206,6 +208,15 @@ function confirmed({ written, names }, source = 'kept') {
   const key = `${source}.${names[0]}::text`
   return `coalesce((select item.observed_at from sync.work_item item where item.resource = '${resource}' and item.key = ${key}),
                 (select max(one.observed_at) from sync.observation one where one.resource = '${resource}' and one.key = ${key} and one.${accepted}))`
+}
+
+/** The last response that showed a version. What was between it and the end of the version is not known where that is long. */
+function shownUntil({ written, names }, source) {
+  const { resource, isKeyed } = written
+  const [table, one] = isKeyed ? ['sync.observation one', 'one'] : ['sync.run run', 'run']
+  const key = isKeyed ? ` and one.key = ${source}.${names[0]}::text` : ''
+  const known = `${one}.resource = '${resource}'${key} and ${one}.${accepted} and ${one}.observed_at < ${source}.valid_until`
+  return `greatest(${source}.valid_from, (select ${one}.observed_at from ${table} where ${known} order by ${one}.observed_at desc${isKeyed ? '' : ' nulls last'} limit 1))`
 }
 
 function source({ table, hides }, conditions, join) {

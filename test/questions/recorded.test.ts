@@ -58,6 +58,17 @@ describe.each(kindsOfLongTests)('the views of what is recorded, on the %s databa
       [[1]],
     )
 
+    const shown = `select raw, to_char(confirmed_until at time zone 'UTC', 'HH24:MI') from analytics.item_identification_history order by 1`
+    expect(await world.rows(shown)).toEqual([
+      [1, '10:00'],
+      [2, '11:00'],
+    ])
+    await world.sync(items, [bow(2), item('ring')], '12:00')
+    expect(await world.rows(shown)).toEqual([
+      [1, '10:00'],
+      [2, '12:00'],
+    ])
+
     await syncOnline(world, onlineBody({ EU1: [1, 2] }), '10:00')
     await syncOnline(world, onlineBody({ EU1: [1] }), '10:10')
     await syncOnline(world, onlineBody({ EU1: [1] }), '10:20')

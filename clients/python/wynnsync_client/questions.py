@@ -133,35 +133,35 @@ World = TypedDict("World", {"world": Optional[str], "online": Optional[float], "
 
 Ability = TypedDict("Ability", {"class": Optional[str], "kind": Optional[str], "id": Optional[str], "name_html": Optional[str], "name": Optional[str], "description_html": Optional[str], "description": Optional[str], "page": Optional[float], "slot": Optional[float], "x": Optional[float], "y": Optional[float], "icon": Optional[str], "ability_points": Optional[float], "combat_level": Optional[float], "archetype": Optional[str], "archetype_amount": Optional[float], "document": Any, "valid_from": Optional[Instant], "extra": Any, "confirmed_until": Optional[Instant]})
 
-AbilityHistory = TypedDict("AbilityHistory", {"class": Optional[str], "kind": Optional[str], "id": Optional[str], "name_html": Optional[str], "name": Optional[str], "description_html": Optional[str], "description": Optional[str], "page": Optional[float], "slot": Optional[float], "x": Optional[float], "y": Optional[float], "icon": Optional[str], "ability_points": Optional[float], "combat_level": Optional[float], "archetype": Optional[str], "archetype_amount": Optional[float], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+AbilityHistory = TypedDict("AbilityHistory", {"class": Optional[str], "kind": Optional[str], "id": Optional[str], "name_html": Optional[str], "name": Optional[str], "description_html": Optional[str], "description": Optional[str], "page": Optional[float], "slot": Optional[float], "x": Optional[float], "y": Optional[float], "icon": Optional[str], "ability_points": Optional[float], "combat_level": Optional[float], "archetype": Optional[str], "archetype_amount": Optional[float], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 AbilityLink = TypedDict("AbilityLink", {"class": Optional[str], "kind": Optional[str], "id": Optional[str], "valid_from": Optional[Instant], "relation": Optional[str], "other_id": Optional[str], "confirmed_until": Optional[Instant]})
 
-AbilityLinkHistory = TypedDict("AbilityLinkHistory", {"class": Optional[str], "kind": Optional[str], "id": Optional[str], "valid_from": Optional[Instant], "relation": Optional[str], "other_id": Optional[str], "valid_until": Optional[Instant]})
+AbilityLinkHistory = TypedDict("AbilityLinkHistory", {"class": Optional[str], "kind": Optional[str], "id": Optional[str], "valid_from": Optional[Instant], "relation": Optional[str], "other_id": Optional[str], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 Article = TypedDict("Article", {"pk": Union[float, str, None], "type": Optional[str], "title": Optional[str], "recap": Optional[str], "banner": Optional[str], "is_visible": Optional[bool], "is_pinned": Optional[bool], "starts_at": Optional[Instant], "ends_at": Optional[Instant], "published_at": Optional[Instant], "document": Any, "valid_from": Optional[Instant], "extra": Any, "confirmed_until": Optional[Instant]})
 
-ArticleHistory = TypedDict("ArticleHistory", {"pk": Union[float, str, None], "type": Optional[str], "title": Optional[str], "recap": Optional[str], "banner": Optional[str], "is_visible": Optional[bool], "is_pinned": Optional[bool], "starts_at": Optional[Instant], "ends_at": Optional[Instant], "published_at": Optional[Instant], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+ArticleHistory = TypedDict("ArticleHistory", {"pk": Union[float, str, None], "type": Optional[str], "title": Optional[str], "recap": Optional[str], "banner": Optional[str], "is_visible": Optional[bool], "is_pinned": Optional[bool], "starts_at": Optional[Instant], "ends_at": Optional[Instant], "published_at": Optional[Instant], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 Aspect = TypedDict("Aspect", {"internal_name": Optional[str], "name": Optional[str], "rarity": Optional[str], "required_class": Optional[str], "document": Any, "valid_from": Optional[Instant], "extra": Any, "confirmed_until": Optional[Instant]})
 
-AspectHistory = TypedDict("AspectHistory", {"internal_name": Optional[str], "name": Optional[str], "rarity": Optional[str], "required_class": Optional[str], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+AspectHistory = TypedDict("AspectHistory", {"internal_name": Optional[str], "name": Optional[str], "rarity": Optional[str], "required_class": Optional[str], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 AspectTier = TypedDict("AspectTier", {"internal_name": Optional[str], "valid_from": Optional[Instant], "tier": Optional[float], "threshold": Optional[float], "description_html": Optional[str], "description": Optional[str], "confirmed_until": Optional[Instant]})
 
-AspectTierHistory = TypedDict("AspectTierHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "tier": Optional[float], "threshold": Optional[float], "description_html": Optional[str], "description": Optional[str], "valid_until": Optional[Instant]})
+AspectTierHistory = TypedDict("AspectTierHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "tier": Optional[float], "threshold": Optional[float], "description_html": Optional[str], "description": Optional[str], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 Camp = TypedDict("Camp", {"internal_name": Optional[str], "level": Optional[float], "name": Optional[str], "kind": Optional[str], "lore": Optional[str], "difficulty": Optional[str], "recommended_level": Optional[float], "length": Optional[str], "x": Optional[float], "y": Optional[float], "z": Optional[float], "document": Any, "valid_from": Optional[Instant], "extra": Any, "confirmed_until": Optional[Instant]})
 
-CampHistory = TypedDict("CampHistory", {"internal_name": Optional[str], "level": Optional[float], "name": Optional[str], "kind": Optional[str], "lore": Optional[str], "difficulty": Optional[str], "recommended_level": Optional[float], "length": Optional[str], "x": Optional[float], "y": Optional[float], "z": Optional[float], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+CampHistory = TypedDict("CampHistory", {"internal_name": Optional[str], "level": Optional[float], "name": Optional[str], "kind": Optional[str], "lore": Optional[str], "difficulty": Optional[str], "recommended_level": Optional[float], "length": Optional[str], "x": Optional[float], "y": Optional[float], "z": Optional[float], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 CampRequirement = TypedDict("CampRequirement", {"internal_name": Optional[str], "level": Optional[float], "valid_from": Optional[Instant], "position": Optional[float], "requirement_type": Optional[str], "value": Optional[str], "confirmed_until": Optional[Instant]})
 
-CampRequirementHistory = TypedDict("CampRequirementHistory", {"internal_name": Optional[str], "level": Optional[float], "valid_from": Optional[Instant], "position": Optional[float], "requirement_type": Optional[str], "value": Optional[str], "valid_until": Optional[Instant]})
+CampRequirementHistory = TypedDict("CampRequirementHistory", {"internal_name": Optional[str], "level": Optional[float], "valid_from": Optional[Instant], "position": Optional[float], "requirement_type": Optional[str], "value": Optional[str], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 CampReward = TypedDict("CampReward", {"internal_name": Optional[str], "level": Optional[float], "valid_from": Optional[Instant], "position": Optional[float], "reward_type": Optional[str], "reward": Optional[str], "tier": Optional[str], "amount": Union[float, str, None], "shiny": Optional[bool], "always": Optional[bool], "confirmed_until": Optional[Instant]})
 
-CampRewardHistory = TypedDict("CampRewardHistory", {"internal_name": Optional[str], "level": Optional[float], "valid_from": Optional[Instant], "position": Optional[float], "reward_type": Optional[str], "reward": Optional[str], "tier": Optional[str], "amount": Union[float, str, None], "shiny": Optional[bool], "always": Optional[bool], "valid_until": Optional[Instant]})
+CampRewardHistory = TypedDict("CampRewardHistory", {"internal_name": Optional[str], "level": Optional[float], "valid_from": Optional[Instant], "position": Optional[float], "reward_type": Optional[str], "reward": Optional[str], "tier": Optional[str], "amount": Union[float, str, None], "shiny": Optional[bool], "always": Optional[bool], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 CharacterCounter = TypedDict("CharacterCounter", {"player_uuid": Optional[str], "character_uuid": Optional[str], "counter": Optional[str], "observed_at": Optional[Instant], "value": Optional[float], "confirmed_until": Optional[Instant]})
 
@@ -179,13 +179,13 @@ Class = TypedDict("Class", {"class": Optional[str], "name": Optional[str], "lore
 
 ClassArchetype = TypedDict("ClassArchetype", {"class": Optional[str], "valid_from": Optional[Instant], "archetype": Optional[str], "name": Optional[str], "icon": Optional[str], "difficulty": Optional[float], "max": Optional[float], "damage": Optional[float], "defence": Optional[float], "range": Optional[float], "speed": Optional[float], "confirmed_until": Optional[Instant]})
 
-ClassArchetypeHistory = TypedDict("ClassArchetypeHistory", {"class": Optional[str], "valid_from": Optional[Instant], "archetype": Optional[str], "name": Optional[str], "icon": Optional[str], "difficulty": Optional[float], "max": Optional[float], "damage": Optional[float], "defence": Optional[float], "range": Optional[float], "speed": Optional[float], "valid_until": Optional[Instant]})
+ClassArchetypeHistory = TypedDict("ClassArchetypeHistory", {"class": Optional[str], "valid_from": Optional[Instant], "archetype": Optional[str], "name": Optional[str], "icon": Optional[str], "difficulty": Optional[float], "max": Optional[float], "damage": Optional[float], "defence": Optional[float], "range": Optional[float], "speed": Optional[float], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
-ClassHistory = TypedDict("ClassHistory", {"class": Optional[str], "name": Optional[str], "lore": Optional[str], "overall_difficulty": Optional[float], "overall_max": Optional[float], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+ClassHistory = TypedDict("ClassHistory", {"class": Optional[str], "name": Optional[str], "lore": Optional[str], "overall_difficulty": Optional[float], "overall_max": Optional[float], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 Enumeration = TypedDict("Enumeration", {"path": Optional[str], "list": Optional[str], "member": Optional[str], "number": Optional[float], "document": Any, "valid_from": Optional[Instant], "extra": Any, "confirmed_until": Optional[Instant]})
 
-EnumerationHistory = TypedDict("EnumerationHistory", {"path": Optional[str], "list": Optional[str], "member": Optional[str], "number": Optional[float], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+EnumerationHistory = TypedDict("EnumerationHistory", {"path": Optional[str], "list": Optional[str], "member": Optional[str], "number": Optional[float], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 FieldChange = TypedDict("FieldChange", {"resource": Optional[str], "key": Optional[str], "changed_at": Optional[Instant], "path": Optional[str], "old_value": Any, "new_value": Any, "is_revert": Optional[bool]})
 
@@ -193,13 +193,13 @@ FieldChangeHistory = TypedDict("FieldChangeHistory", {"resource": Optional[str],
 
 GatheringNode = TypedDict("GatheringNode", {"x": Optional[float], "y": Optional[float], "z": Optional[float], "resource": Optional[str], "kind": Optional[str], "level": Optional[float], "angle": Optional[float], "valid_from": Optional[Instant], "extra": Any, "confirmed_until": Optional[Instant]})
 
-GatheringNodeHistory = TypedDict("GatheringNodeHistory", {"x": Optional[float], "y": Optional[float], "z": Optional[float], "resource": Optional[str], "kind": Optional[str], "level": Optional[float], "angle": Optional[float], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+GatheringNodeHistory = TypedDict("GatheringNodeHistory", {"x": Optional[float], "y": Optional[float], "z": Optional[float], "resource": Optional[str], "kind": Optional[str], "level": Optional[float], "angle": Optional[float], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 GuildBannerLayer = TypedDict("GuildBannerLayer", {"guild_uuid": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "colour": Optional[str], "pattern": Optional[str], "confirmed_until": Optional[Instant]})
 
-GuildBannerLayerHistory = TypedDict("GuildBannerLayerHistory", {"guild_uuid": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "colour": Optional[str], "pattern": Optional[str], "valid_until": Optional[Instant]})
+GuildBannerLayerHistory = TypedDict("GuildBannerLayerHistory", {"guild_uuid": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "colour": Optional[str], "pattern": Optional[str], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
-GuildHistory = TypedDict("GuildHistory", {"guild_uuid": Optional[str], "name": Optional[str], "prefix": Optional[str], "created_at": Optional[Instant], "banner_base": Optional[str], "banner_tier": Optional[float], "banner_structure": Optional[str], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+GuildHistory = TypedDict("GuildHistory", {"guild_uuid": Optional[str], "name": Optional[str], "prefix": Optional[str], "created_at": Optional[Instant], "banner_base": Optional[str], "banner_tier": Optional[float], "banner_structure": Optional[str], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 GuildHour = TypedDict("GuildHour", {"guild_uuid": Optional[str], "hour": Optional[Instant], "online_avg": Optional[float], "online_max": Optional[float], "confirmed_until": Optional[Instant]})
 
@@ -207,9 +207,9 @@ GuildHourHistory = TypedDict("GuildHourHistory", {"guild_uuid": Optional[str], "
 
 GuildListing = TypedDict("GuildListing", {"guild_uuid": Optional[str], "name": Optional[str], "prefix": Optional[str], "valid_from": Optional[Instant], "extra": Any, "confirmed_until": Optional[Instant]})
 
-GuildListingHistory = TypedDict("GuildListingHistory", {"guild_uuid": Optional[str], "name": Optional[str], "prefix": Optional[str], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+GuildListingHistory = TypedDict("GuildListingHistory", {"guild_uuid": Optional[str], "name": Optional[str], "prefix": Optional[str], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
-GuildMemberHistory = TypedDict("GuildMemberHistory", {"guild_uuid": Optional[str], "player_uuid": Optional[str], "username": Optional[str], "rank": Optional[str], "joined": Optional[Instant], "restricted": Optional[List[Any]], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+GuildMemberHistory = TypedDict("GuildMemberHistory", {"guild_uuid": Optional[str], "player_uuid": Optional[str], "username": Optional[str], "rank": Optional[str], "joined": Optional[Instant], "restricted": Optional[List[Any]], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 GuildRanking = TypedDict("GuildRanking", {"guild_uuid": Optional[str], "board": Optional[str], "observed_at": Optional[Instant], "position": Optional[float], "confirmed_until": Optional[Instant]})
 
@@ -225,55 +225,55 @@ GuildSeasonSample = TypedDict("GuildSeasonSample", {"guild_uuid": Optional[str],
 
 ItemBase = TypedDict("ItemBase", {"internal_name": Optional[str], "valid_from": Optional[Instant], "stat": Optional[str], "raw": Union[float, str, None], "min": Union[float, str, None], "max": Union[float, str, None], "is_fixed": Optional[bool], "confirmed_until": Optional[Instant]})
 
-ItemBaseHistory = TypedDict("ItemBaseHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "stat": Optional[str], "raw": Union[float, str, None], "min": Union[float, str, None], "max": Union[float, str, None], "is_fixed": Optional[bool], "valid_until": Optional[Instant]})
+ItemBaseHistory = TypedDict("ItemBaseHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "stat": Optional[str], "raw": Union[float, str, None], "min": Union[float, str, None], "max": Union[float, str, None], "is_fixed": Optional[bool], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
-ItemDropPlaceHistory = TypedDict("ItemDropPlaceHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "source": Optional[str], "position": Optional[float], "place": Optional[float], "name": Optional[str], "x": Optional[float], "y": Optional[float], "z": Optional[float], "radius": Optional[float], "valid_until": Optional[Instant]})
+ItemDropPlaceHistory = TypedDict("ItemDropPlaceHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "source": Optional[str], "position": Optional[float], "place": Optional[float], "name": Optional[str], "x": Optional[float], "y": Optional[float], "z": Optional[float], "radius": Optional[float], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 ItemDropType = TypedDict("ItemDropType", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "drop_type": Optional[str], "confirmed_until": Optional[Instant]})
 
-ItemDropTypeHistory = TypedDict("ItemDropTypeHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "drop_type": Optional[str], "valid_until": Optional[Instant]})
+ItemDropTypeHistory = TypedDict("ItemDropTypeHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "drop_type": Optional[str], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 ItemElement = TypedDict("ItemElement", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "element": Optional[str], "confirmed_until": Optional[Instant]})
 
-ItemElementHistory = TypedDict("ItemElementHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "element": Optional[str], "valid_until": Optional[Instant]})
+ItemElementHistory = TypedDict("ItemElementHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "element": Optional[str], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
-ItemHistory = TypedDict("ItemHistory", {"internal_name": Optional[str], "display_name": Optional[str], "type": Optional[str], "sub_type": Optional[str], "tier": Optional[str], "level": Optional[float], "class_requirement": Optional[str], "quest": Optional[str], "strength": Optional[float], "dexterity": Optional[float], "intelligence": Optional[float], "defence": Optional[float], "agility": Optional[float], "attack_speed": Optional[str], "average_dps": Union[float, str, None], "powder_slots": Optional[float], "gathering_speed": Optional[float], "durability": Optional[float], "restriction": Optional[str], "drop_restriction": Optional[str], "identified": Optional[bool], "allow_craftsman": Optional[bool], "drop_name": Optional[str], "drop_event": Optional[str], "lore": Optional[str], "emblem": Optional[str], "icon_format": Optional[str], "icon_id": Optional[str], "icon_name": Optional[str], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+ItemHistory = TypedDict("ItemHistory", {"internal_name": Optional[str], "display_name": Optional[str], "type": Optional[str], "sub_type": Optional[str], "tier": Optional[str], "level": Optional[float], "class_requirement": Optional[str], "quest": Optional[str], "strength": Optional[float], "dexterity": Optional[float], "intelligence": Optional[float], "defence": Optional[float], "agility": Optional[float], "attack_speed": Optional[str], "average_dps": Union[float, str, None], "powder_slots": Optional[float], "gathering_speed": Optional[float], "durability": Optional[float], "restriction": Optional[str], "drop_restriction": Optional[str], "identified": Optional[bool], "allow_craftsman": Optional[bool], "drop_name": Optional[str], "drop_event": Optional[str], "lore": Optional[str], "emblem": Optional[str], "icon_format": Optional[str], "icon_id": Optional[str], "icon_name": Optional[str], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
-ItemIdentificationHistory = TypedDict("ItemIdentificationHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "identification": Optional[str], "raw": Union[float, str, None], "min": Union[float, str, None], "max": Union[float, str, None], "is_fixed": Optional[bool], "valid_until": Optional[Instant]})
+ItemIdentificationHistory = TypedDict("ItemIdentificationHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "identification": Optional[str], "raw": Union[float, str, None], "min": Union[float, str, None], "max": Union[float, str, None], "is_fixed": Optional[bool], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 ItemInSet = TypedDict("ItemInSet", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "set_name": Optional[str], "confirmed_until": Optional[Instant]})
 
-ItemInSetHistory = TypedDict("ItemInSetHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "set_name": Optional[str], "valid_until": Optional[Instant]})
+ItemInSetHistory = TypedDict("ItemInSetHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "set_name": Optional[str], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 ItemIngredient = TypedDict("ItemIngredient", {"internal_name": Optional[str], "valid_from": Optional[Instant], "charges": Optional[float], "duration": Optional[float], "durability_modifier": Optional[float], "strength_requirement": Optional[float], "dexterity_requirement": Optional[float], "intelligence_requirement": Optional[float], "defence_requirement": Optional[float], "agility_requirement": Optional[float], "on_left": Optional[float], "on_right": Optional[float], "on_above": Optional[float], "on_under": Optional[float], "on_touching": Optional[float], "on_not_touching": Optional[float], "confirmed_until": Optional[Instant]})
 
-ItemIngredientHistory = TypedDict("ItemIngredientHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "charges": Optional[float], "duration": Optional[float], "durability_modifier": Optional[float], "strength_requirement": Optional[float], "dexterity_requirement": Optional[float], "intelligence_requirement": Optional[float], "defence_requirement": Optional[float], "agility_requirement": Optional[float], "on_left": Optional[float], "on_right": Optional[float], "on_above": Optional[float], "on_under": Optional[float], "on_touching": Optional[float], "on_not_touching": Optional[float], "valid_until": Optional[Instant]})
+ItemIngredientHistory = TypedDict("ItemIngredientHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "charges": Optional[float], "duration": Optional[float], "durability_modifier": Optional[float], "strength_requirement": Optional[float], "dexterity_requirement": Optional[float], "intelligence_requirement": Optional[float], "defence_requirement": Optional[float], "agility_requirement": Optional[float], "on_left": Optional[float], "on_right": Optional[float], "on_above": Optional[float], "on_under": Optional[float], "on_touching": Optional[float], "on_not_touching": Optional[float], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 ItemMajorId = TypedDict("ItemMajorId", {"internal_name": Optional[str], "valid_from": Optional[Instant], "major_id": Optional[str], "description": Optional[str], "confirmed_until": Optional[Instant]})
 
-ItemMajorIdHistory = TypedDict("ItemMajorIdHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "major_id": Optional[str], "description": Optional[str], "valid_until": Optional[Instant]})
+ItemMajorIdHistory = TypedDict("ItemMajorIdHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "major_id": Optional[str], "description": Optional[str], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 ItemMaterialChance = TypedDict("ItemMaterialChance", {"internal_name": Optional[str], "valid_from": Optional[Instant], "tier": Optional[str], "percent": Optional[float], "confirmed_until": Optional[Instant]})
 
-ItemMaterialChanceHistory = TypedDict("ItemMaterialChanceHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "tier": Optional[str], "percent": Optional[float], "valid_until": Optional[Instant]})
+ItemMaterialChanceHistory = TypedDict("ItemMaterialChanceHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "tier": Optional[str], "percent": Optional[float], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 ItemSetBonus = TypedDict("ItemSetBonus", {"name": Optional[str], "valid_from": Optional[Instant], "pieces": Optional[float], "identification": Optional[str], "value": Union[float, str, None], "confirmed_until": Optional[Instant]})
 
-ItemSetBonusHistory = TypedDict("ItemSetBonusHistory", {"name": Optional[str], "valid_from": Optional[Instant], "pieces": Optional[float], "identification": Optional[str], "value": Union[float, str, None], "valid_until": Optional[Instant]})
+ItemSetBonusHistory = TypedDict("ItemSetBonusHistory", {"name": Optional[str], "valid_from": Optional[Instant], "pieces": Optional[float], "identification": Optional[str], "value": Union[float, str, None], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
-ItemSetHistory = TypedDict("ItemSetHistory", {"name": Optional[str], "internal_name": Optional[str], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+ItemSetHistory = TypedDict("ItemSetHistory", {"name": Optional[str], "internal_name": Optional[str], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 ItemSetPart = TypedDict("ItemSetPart", {"name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "display_name": Optional[str], "confirmed_until": Optional[Instant]})
 
-ItemSetPartHistory = TypedDict("ItemSetPartHistory", {"name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "display_name": Optional[str], "valid_until": Optional[Instant]})
+ItemSetPartHistory = TypedDict("ItemSetPartHistory", {"name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "display_name": Optional[str], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 ItemSkill = TypedDict("ItemSkill", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "skill": Optional[str], "confirmed_until": Optional[Instant]})
 
-ItemSkillHistory = TypedDict("ItemSkillHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "skill": Optional[str], "valid_until": Optional[Instant]})
+ItemSkillHistory = TypedDict("ItemSkillHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "skill": Optional[str], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 Leaderboard = TypedDict("Leaderboard", {"type": Optional[str], "kind": Optional[str], "document": Any, "valid_from": Optional[Instant], "extra": Any, "confirmed_until": Optional[Instant]})
 
-LeaderboardPast = TypedDict("LeaderboardPast", {"type": Optional[str], "kind": Optional[str], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+LeaderboardPast = TypedDict("LeaderboardPast", {"type": Optional[str], "kind": Optional[str], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 LeaderboardPlace = TypedDict("LeaderboardPlace", {"type": Optional[str], "place": Optional[float], "observed_at": Optional[Instant], "guild_uuid": Optional[str], "player_uuid": Optional[str], "character_uuid": Optional[str], "name": Optional[str], "score": Optional[float], "meta_score": Optional[float], "reason": Optional[str], "confirmed_until": Optional[Instant]})
 
@@ -281,15 +281,15 @@ LeaderboardPlaceSample = TypedDict("LeaderboardPlaceSample", {"type": Optional[s
 
 LootPool = TypedDict("LootPool", {"internal_name": Optional[str], "level": Optional[float], "name": Optional[str], "kind": Optional[str], "document": Any, "valid_from": Optional[Instant], "extra": Any, "confirmed_until": Optional[Instant]})
 
-LootPoolHistory = TypedDict("LootPoolHistory", {"internal_name": Optional[str], "level": Optional[float], "name": Optional[str], "kind": Optional[str], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+LootPoolHistory = TypedDict("LootPoolHistory", {"internal_name": Optional[str], "level": Optional[float], "name": Optional[str], "kind": Optional[str], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 LootPoolReward = TypedDict("LootPoolReward", {"internal_name": Optional[str], "level": Optional[float], "valid_from": Optional[Instant], "position": Optional[float], "reward_type": Optional[str], "reward": Optional[str], "tier": Optional[str], "amount": Union[float, str, None], "shiny": Optional[bool], "always": Optional[bool], "confirmed_until": Optional[Instant]})
 
-LootPoolRewardHistory = TypedDict("LootPoolRewardHistory", {"internal_name": Optional[str], "level": Optional[float], "valid_from": Optional[Instant], "position": Optional[float], "reward_type": Optional[str], "reward": Optional[str], "tier": Optional[str], "amount": Union[float, str, None], "shiny": Optional[bool], "always": Optional[bool], "valid_until": Optional[Instant]})
+LootPoolRewardHistory = TypedDict("LootPoolRewardHistory", {"internal_name": Optional[str], "level": Optional[float], "valid_from": Optional[Instant], "position": Optional[float], "reward_type": Optional[str], "reward": Optional[str], "tier": Optional[str], "amount": Union[float, str, None], "shiny": Optional[bool], "always": Optional[bool], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 MapMarker = TypedDict("MapMarker", {"name": Optional[str], "x": Optional[float], "y": Optional[float], "z": Optional[float], "icon": Optional[str], "valid_from": Optional[Instant], "extra": Any, "confirmed_until": Optional[Instant]})
 
-MapMarkerHistory = TypedDict("MapMarkerHistory", {"name": Optional[str], "x": Optional[float], "y": Optional[float], "z": Optional[float], "icon": Optional[str], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+MapMarkerHistory = TypedDict("MapMarkerHistory", {"name": Optional[str], "x": Optional[float], "y": Optional[float], "z": Optional[float], "icon": Optional[str], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 MemberCounterDip = TypedDict("MemberCounterDip", {"guild_uuid": Optional[str], "player_uuid": Optional[str], "counter": Optional[str], "hour": Optional[Instant], "fell_at": Optional[Instant], "confirmed_until": Optional[Instant]})
 
@@ -305,7 +305,7 @@ NewsComments = TypedDict("NewsComments", {"forum_thread": Optional[str], "observ
 
 NewsCommentsSample = TypedDict("NewsCommentsSample", {"forum_thread": Optional[str], "observed_at": Optional[Instant], "comments": Union[float, str, None]})
 
-NewsHistory = TypedDict("NewsHistory", {"forum_thread": Optional[str], "title": Optional[str], "author": Optional[str], "date": Optional[str], "published_at": Optional[Instant], "content_html": Optional[str], "content": Optional[str], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+NewsHistory = TypedDict("NewsHistory", {"forum_thread": Optional[str], "title": Optional[str], "author": Optional[str], "date": Optional[str], "published_at": Optional[Instant], "content_html": Optional[str], "content": Optional[str], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 OnlineHour = TypedDict("OnlineHour", {"hour": Optional[Instant], "total_avg": Optional[float], "total_max": Optional[float], "total_seconds": Optional[float], "hidden_avg": Optional[float], "hidden_seconds": Optional[float], "confirmed_until": Optional[Instant]})
 
@@ -317,13 +317,13 @@ OnlineSampleSample = TypedDict("OnlineSampleSample", {"observed_at": Optional[In
 
 PlayerCharacter = TypedDict("PlayerCharacter", {"player_uuid": Optional[str], "character_uuid": Optional[str], "type": Optional[str], "reskin": Optional[str], "nickname": Optional[str], "level": Optional[float], "gamemodes": Optional[List[Any]], "died": Optional[bool], "pre_economy": Optional[bool], "restricted": Optional[List[Any]], "removed_stats": Optional[List[Any]], "valid_from": Optional[Instant], "extra": Any, "confirmed_until": Optional[Instant]})
 
-PlayerCharacterHistory = TypedDict("PlayerCharacterHistory", {"player_uuid": Optional[str], "character_uuid": Optional[str], "type": Optional[str], "reskin": Optional[str], "nickname": Optional[str], "level": Optional[float], "gamemodes": Optional[List[Any]], "died": Optional[bool], "pre_economy": Optional[bool], "restricted": Optional[List[Any]], "removed_stats": Optional[List[Any]], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+PlayerCharacterHistory = TypedDict("PlayerCharacterHistory", {"player_uuid": Optional[str], "character_uuid": Optional[str], "type": Optional[str], "reskin": Optional[str], "nickname": Optional[str], "level": Optional[float], "gamemodes": Optional[List[Any]], "died": Optional[bool], "pre_economy": Optional[bool], "restricted": Optional[List[Any]], "removed_stats": Optional[List[Any]], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 PlayerCounter = TypedDict("PlayerCounter", {"player_uuid": Optional[str], "counter": Optional[str], "observed_at": Optional[Instant], "value": Optional[float], "confirmed_until": Optional[Instant]})
 
 PlayerCounterSample = TypedDict("PlayerCounterSample", {"player_uuid": Optional[str], "counter": Optional[str], "observed_at": Optional[Instant], "value": Optional[float]})
 
-PlayerHistory = TypedDict("PlayerHistory", {"player_uuid": Optional[str], "username": Optional[str], "nickname": Optional[str], "rank": Optional[str], "rank_badge": Optional[str], "shortened_rank": Optional[str], "support_rank": Optional[str], "rank_colour": Optional[str], "rank_colour_sub": Optional[str], "veteran": Optional[bool], "first_join": Optional[Instant], "guild_uuid": Optional[str], "guild_name": Optional[str], "guild_prefix": Optional[str], "guild_rank": Optional[str], "guild_rank_stars": Optional[str], "wallpaper": Optional[str], "avatar": Optional[str], "restricted": Optional[List[Any]], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+PlayerHistory = TypedDict("PlayerHistory", {"player_uuid": Optional[str], "username": Optional[str], "nickname": Optional[str], "rank": Optional[str], "rank_badge": Optional[str], "shortened_rank": Optional[str], "support_rank": Optional[str], "rank_colour": Optional[str], "rank_colour_sub": Optional[str], "veteran": Optional[bool], "first_join": Optional[Instant], "guild_uuid": Optional[str], "guild_name": Optional[str], "guild_prefix": Optional[str], "guild_rank": Optional[str], "guild_rank_stars": Optional[str], "wallpaper": Optional[str], "avatar": Optional[str], "restricted": Optional[List[Any]], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 PlayerHop = TypedDict("PlayerHop", {"player_uuid": Optional[str], "from_world": Optional[str], "to_world": Optional[str], "earliest": Optional[Instant], "latest": Optional[Instant], "confirmed_until": Optional[Instant]})
 
@@ -341,45 +341,45 @@ PlayerStatusSample = TypedDict("PlayerStatusSample", {"player_uuid": Optional[st
 
 QuestCount = TypedDict("QuestCount", {"counted": Optional[str], "quests": Optional[float], "document": Any, "valid_from": Optional[Instant], "extra": Any, "confirmed_until": Optional[Instant]})
 
-QuestCountHistory = TypedDict("QuestCountHistory", {"counted": Optional[str], "quests": Optional[float], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+QuestCountHistory = TypedDict("QuestCountHistory", {"counted": Optional[str], "quests": Optional[float], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 Raid = TypedDict("Raid", {"internal_name": Optional[str], "level": Optional[float], "name": Optional[str], "kind": Optional[str], "lore": Optional[str], "difficulty": Optional[str], "recommended_level": Optional[float], "length": Optional[str], "x": Optional[float], "y": Optional[float], "z": Optional[float], "document": Any, "valid_from": Optional[Instant], "extra": Any, "confirmed_until": Optional[Instant]})
 
-RaidHistory = TypedDict("RaidHistory", {"internal_name": Optional[str], "level": Optional[float], "name": Optional[str], "kind": Optional[str], "lore": Optional[str], "difficulty": Optional[str], "recommended_level": Optional[float], "length": Optional[str], "x": Optional[float], "y": Optional[float], "z": Optional[float], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+RaidHistory = TypedDict("RaidHistory", {"internal_name": Optional[str], "level": Optional[float], "name": Optional[str], "kind": Optional[str], "lore": Optional[str], "difficulty": Optional[str], "recommended_level": Optional[float], "length": Optional[str], "x": Optional[float], "y": Optional[float], "z": Optional[float], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 RaidRequirement = TypedDict("RaidRequirement", {"internal_name": Optional[str], "level": Optional[float], "valid_from": Optional[Instant], "position": Optional[float], "requirement_type": Optional[str], "value": Optional[str], "confirmed_until": Optional[Instant]})
 
-RaidRequirementHistory = TypedDict("RaidRequirementHistory", {"internal_name": Optional[str], "level": Optional[float], "valid_from": Optional[Instant], "position": Optional[float], "requirement_type": Optional[str], "value": Optional[str], "valid_until": Optional[Instant]})
+RaidRequirementHistory = TypedDict("RaidRequirementHistory", {"internal_name": Optional[str], "level": Optional[float], "valid_from": Optional[Instant], "position": Optional[float], "requirement_type": Optional[str], "value": Optional[str], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 RaidReward = TypedDict("RaidReward", {"internal_name": Optional[str], "level": Optional[float], "valid_from": Optional[Instant], "position": Optional[float], "reward_type": Optional[str], "reward": Optional[str], "tier": Optional[str], "amount": Union[float, str, None], "shiny": Optional[bool], "always": Optional[bool], "confirmed_until": Optional[Instant]})
 
-RaidRewardHistory = TypedDict("RaidRewardHistory", {"internal_name": Optional[str], "level": Optional[float], "valid_from": Optional[Instant], "position": Optional[float], "reward_type": Optional[str], "reward": Optional[str], "tier": Optional[str], "amount": Union[float, str, None], "shiny": Optional[bool], "always": Optional[bool], "valid_until": Optional[Instant]})
+RaidRewardHistory = TypedDict("RaidRewardHistory", {"internal_name": Optional[str], "level": Optional[float], "valid_from": Optional[Instant], "position": Optional[float], "reward_type": Optional[str], "reward": Optional[str], "tier": Optional[str], "amount": Union[float, str, None], "shiny": Optional[bool], "always": Optional[bool], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
-RecipeHistory = TypedDict("RecipeHistory", {"internal_name": Optional[str], "type": Optional[str], "skill": Optional[str], "level_min": Optional[float], "level_max": Optional[float], "xp": Optional[float], "health_or_damage_min": Optional[float], "health_or_damage_max": Optional[float], "durability_min": Optional[float], "durability_max": Optional[float], "duration_min": Optional[float], "duration_max": Optional[float], "basic_duration_min": Optional[float], "basic_duration_max": Optional[float], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+RecipeHistory = TypedDict("RecipeHistory", {"internal_name": Optional[str], "type": Optional[str], "skill": Optional[str], "level_min": Optional[float], "level_max": Optional[float], "xp": Optional[float], "health_or_damage_min": Optional[float], "health_or_damage_max": Optional[float], "durability_min": Optional[float], "durability_max": Optional[float], "duration_min": Optional[float], "duration_max": Optional[float], "basic_duration_min": Optional[float], "basic_duration_max": Optional[float], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 RecipeMaterial = TypedDict("RecipeMaterial", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "item": Optional[str], "amount": Optional[float], "confirmed_until": Optional[Instant]})
 
-RecipeMaterialHistory = TypedDict("RecipeMaterialHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "item": Optional[str], "amount": Optional[float], "valid_until": Optional[Instant]})
+RecipeMaterialHistory = TypedDict("RecipeMaterialHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "item": Optional[str], "amount": Optional[float], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 RecipeSprite = TypedDict("RecipeSprite", {"internal_name": Optional[str], "valid_from": Optional[Instant], "variant": Optional[str], "format": Optional[str], "icon_id": Optional[str], "icon_name": Optional[str], "name": Optional[str], "confirmed_until": Optional[Instant]})
 
-RecipeSpriteHistory = TypedDict("RecipeSpriteHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "variant": Optional[str], "format": Optional[str], "icon_id": Optional[str], "icon_name": Optional[str], "name": Optional[str], "valid_until": Optional[Instant]})
+RecipeSpriteHistory = TypedDict("RecipeSpriteHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "variant": Optional[str], "format": Optional[str], "icon_id": Optional[str], "icon_name": Optional[str], "name": Optional[str], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
-SeasonHistory = TypedDict("SeasonHistory", {"season": Optional[float], "started_at": Optional[Instant], "ends_at": Optional[Instant], "territory_holding_sr_per_hour": Union[float, str, None], "sr_per_war": Union[float, str, None], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+SeasonHistory = TypedDict("SeasonHistory", {"season": Optional[float], "started_at": Optional[Instant], "ends_at": Optional[Instant], "territory_holding_sr_per_hour": Union[float, str, None], "sr_per_war": Union[float, str, None], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 SeasonReward = TypedDict("SeasonReward", {"season": Optional[float], "valid_from": Optional[Instant], "list": Optional[str], "position": Optional[float], "condition_type": Optional[str], "condition_value": Union[float, str, None], "reward_type": Optional[str], "reward_value": Optional[str], "expires_at": Optional[Instant], "confirmed_until": Optional[Instant]})
 
-SeasonRewardHistory = TypedDict("SeasonRewardHistory", {"season": Optional[float], "valid_from": Optional[Instant], "list": Optional[str], "position": Optional[float], "condition_type": Optional[str], "condition_value": Union[float, str, None], "reward_type": Optional[str], "reward_value": Optional[str], "expires_at": Optional[Instant], "valid_until": Optional[Instant]})
+SeasonRewardHistory = TypedDict("SeasonRewardHistory", {"season": Optional[float], "valid_from": Optional[Instant], "list": Optional[str], "position": Optional[float], "condition_type": Optional[str], "condition_value": Union[float, str, None], "reward_type": Optional[str], "reward_value": Optional[str], "expires_at": Optional[Instant], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 TerritoryCaptureHistory = TypedDict("TerritoryCaptureHistory", {"territory": Optional[str], "captured_at": Optional[Instant], "held_from": Optional[Instant], "observed_at": Optional[Instant], "from_guild_uuid": Optional[str], "from_guild_name": Optional[str], "to_guild_uuid": Optional[str], "to_guild_name": Optional[str]})
 
-TerritoryHistory = TypedDict("TerritoryHistory", {"territory": Optional[str], "min_x": Optional[float], "min_z": Optional[float], "max_x": Optional[float], "max_z": Optional[float], "is_hq": Optional[bool], "treasury": Optional[str], "defences": Optional[str], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+TerritoryHistory = TypedDict("TerritoryHistory", {"territory": Optional[str], "min_x": Optional[float], "min_z": Optional[float], "max_x": Optional[float], "max_z": Optional[float], "is_hq": Optional[bool], "treasury": Optional[str], "defences": Optional[str], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
-TerritoryHoldHistory = TypedDict("TerritoryHoldHistory", {"territory": Optional[str], "guild_uuid": Optional[str], "guild_name": Optional[str], "guild_prefix": Optional[str], "acquired": Optional[Instant], "observed_at": Optional[Instant], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+TerritoryHoldHistory = TypedDict("TerritoryHoldHistory", {"territory": Optional[str], "guild_uuid": Optional[str], "guild_name": Optional[str], "guild_prefix": Optional[str], "acquired": Optional[Instant], "observed_at": Optional[Instant], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 TerritoryLink = TypedDict("TerritoryLink", {"territory": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "links_to": Optional[str], "confirmed_until": Optional[Instant]})
 
-TerritoryLinkHistory = TypedDict("TerritoryLinkHistory", {"territory": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "links_to": Optional[str], "valid_until": Optional[Instant]})
+TerritoryLinkHistory = TypedDict("TerritoryLinkHistory", {"territory": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "links_to": Optional[str], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 TerritoryResource = TypedDict("TerritoryResource", {"territory": Optional[str], "resource": Optional[str], "observed_at": Optional[Instant], "generation": Union[float, str, None], "base_generation": Union[float, str, None], "stored": Union[float, str, None], "storage_limit": Union[float, str, None], "confirmed_until": Optional[Instant]})
 
@@ -387,15 +387,15 @@ TerritoryResourceSample = TypedDict("TerritoryResourceSample", {"territory": Opt
 
 Video = TypedDict("Video", {"address": Optional[str], "valid_from": Optional[Instant], "extra": Any, "confirmed_until": Optional[Instant]})
 
-VideoHistory = TypedDict("VideoHistory", {"address": Optional[str], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+VideoHistory = TypedDict("VideoHistory", {"address": Optional[str], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 WorldEvent = TypedDict("WorldEvent", {"internal_name": Optional[str], "name": Optional[str], "lore": Optional[str], "difficulty": Optional[str], "level": Optional[float], "length": Optional[str], "document": Any, "valid_from": Optional[Instant], "extra": Any, "confirmed_until": Optional[Instant]})
 
-WorldEventHistory = TypedDict("WorldEventHistory", {"internal_name": Optional[str], "name": Optional[str], "lore": Optional[str], "difficulty": Optional[str], "level": Optional[float], "length": Optional[str], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+WorldEventHistory = TypedDict("WorldEventHistory", {"internal_name": Optional[str], "name": Optional[str], "lore": Optional[str], "difficulty": Optional[str], "level": Optional[float], "length": Optional[str], "document": Any, "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 WorldEventLocation = TypedDict("WorldEventLocation", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "x": Optional[float], "y": Optional[float], "z": Optional[float], "radius": Optional[float], "spawn_x": Optional[float], "spawn_y": Optional[float], "spawn_z": Optional[float], "spawn_radius": Optional[float], "confirmed_until": Optional[Instant]})
 
-WorldEventLocationHistory = TypedDict("WorldEventLocationHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "x": Optional[float], "y": Optional[float], "z": Optional[float], "radius": Optional[float], "spawn_x": Optional[float], "spawn_y": Optional[float], "spawn_z": Optional[float], "spawn_radius": Optional[float], "valid_until": Optional[Instant]})
+WorldEventLocationHistory = TypedDict("WorldEventLocationHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "x": Optional[float], "y": Optional[float], "z": Optional[float], "radius": Optional[float], "spawn_x": Optional[float], "spawn_y": Optional[float], "spawn_z": Optional[float], "spawn_radius": Optional[float], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
 WorldEventOccurrence = TypedDict("WorldEventOccurrence", {"internal_name": Optional[str], "starts_at": Optional[Instant], "announced_at": Optional[Instant], "confirmed_until": Optional[Instant]})
 
@@ -403,9 +403,9 @@ WorldEventOccurrenceHistory = TypedDict("WorldEventOccurrenceHistory", {"interna
 
 WorldEventRequirement = TypedDict("WorldEventRequirement", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "requirement_type": Optional[str], "value": Optional[str], "confirmed_until": Optional[Instant]})
 
-WorldEventRequirementHistory = TypedDict("WorldEventRequirementHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "requirement_type": Optional[str], "value": Optional[str], "valid_until": Optional[Instant]})
+WorldEventRequirementHistory = TypedDict("WorldEventRequirementHistory", {"internal_name": Optional[str], "valid_from": Optional[Instant], "position": Optional[float], "requirement_type": Optional[str], "value": Optional[str], "valid_until": Optional[Instant], "confirmed_until": Optional[Instant]})
 
-WorldHistory = TypedDict("WorldHistory", {"world": Optional[str], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any})
+WorldHistory = TypedDict("WorldHistory", {"world": Optional[str], "valid_from": Optional[Instant], "valid_until": Optional[Instant], "previous_until": Optional[Instant], "hash": Optional[str], "extra": Any, "confirmed_until": Optional[Instant]})
 
 WorldHour = TypedDict("WorldHour", {"world": Optional[str], "hour": Optional[Instant], "online_avg": Optional[float], "online_max": Optional[float], "confirmed_until": Optional[Instant]})
 
@@ -1418,7 +1418,7 @@ class Questions:
     ) -> Rows[AbilityHistory]:
         """Versions of what stands in the ability trees: abilities, archetypes, and the connectors that the map draws between abilities. All rows of game.ability, from ability-trees."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("ability_history", given, ["class", "kind", "id", "name_html", "name", "description_html", "description", "page", "slot", "x", "y", "icon", "ability_points", "combat_level", "archetype", "archetype_amount", "document", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("ability_history", given, ["class", "kind", "id", "name_html", "name", "description_html", "description", "page", "slot", "x", "y", "icon", "ability_points", "combat_level", "archetype", "archetype_amount", "document", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def ability_link(
         self,
@@ -1442,7 +1442,7 @@ class Questions:
     ) -> Rows[AbilityLinkHistory]:
         """How an ability or connector hangs together with abilities. All rows of game.ability_link, from ability-trees."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("ability_link_history", given, ["class", "kind", "id", "valid_from", "relation", "other_id", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("ability_link_history", given, ["class", "kind", "id", "valid_from", "relation", "other_id", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def article(
         self,
@@ -1466,7 +1466,7 @@ class Questions:
     ) -> Rows[ArticleHistory]:
         """Versions of the articles that the website lists. An edit is another version. All rows of game.article, from articles."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("article_history", given, ["pk", "type", "title", "recap", "banner", "is_visible", "is_pinned", "starts_at", "ends_at", "published_at", "document", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"starts_at", "ends_at", "published_at", "valid_from", "valid_until", "previous_until"})
+        return self._ask("article_history", given, ["pk", "type", "title", "recap", "banner", "is_visible", "is_pinned", "starts_at", "ends_at", "published_at", "document", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"starts_at", "ends_at", "published_at", "valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def aspect(
         self,
@@ -1490,7 +1490,7 @@ class Questions:
     ) -> Rows[AspectHistory]:
         """Versions of aspects: what changes an ability of a class. All rows of game.aspect, from aspects."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("aspect_history", given, ["internal_name", "name", "rarity", "required_class", "document", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("aspect_history", given, ["internal_name", "name", "rarity", "required_class", "document", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def aspect_tier(
         self,
@@ -1514,7 +1514,7 @@ class Questions:
     ) -> Rows[AspectTierHistory]:
         """Tiers of a version of an aspect. All rows of game.aspect_tier, from aspects."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("aspect_tier_history", given, ["internal_name", "valid_from", "tier", "threshold", "description_html", "description", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("aspect_tier_history", given, ["internal_name", "valid_from", "tier", "threshold", "description_html", "description", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def camp(
         self,
@@ -1538,7 +1538,7 @@ class Questions:
     ) -> Rows[CampHistory]:
         """Versions of camps: place, requirements and rewards. All rows of game.camp, from camps."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("camp_history", given, ["internal_name", "level", "name", "kind", "lore", "difficulty", "recommended_level", "length", "x", "y", "z", "document", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("camp_history", given, ["internal_name", "level", "name", "kind", "lore", "difficulty", "recommended_level", "length", "x", "y", "z", "document", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def camp_requirement(
         self,
@@ -1562,7 +1562,7 @@ class Questions:
     ) -> Rows[CampRequirementHistory]:
         """What a version of a camp requires of players. All rows of game.camp_requirement, from camps."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("camp_requirement_history", given, ["internal_name", "level", "valid_from", "position", "requirement_type", "value", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("camp_requirement_history", given, ["internal_name", "level", "valid_from", "position", "requirement_type", "value", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def camp_reward(
         self,
@@ -1586,7 +1586,7 @@ class Questions:
     ) -> Rows[CampRewardHistory]:
         """Rewards of a version of a camp. All rows of game.camp_reward, from camps."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("camp_reward_history", given, ["internal_name", "level", "valid_from", "position", "reward_type", "reward", "tier", "amount", "shiny", "always", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("camp_reward_history", given, ["internal_name", "level", "valid_from", "position", "reward_type", "reward", "tier", "amount", "shiny", "always", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def character_counter(
         self,
@@ -1694,7 +1694,7 @@ class Questions:
     ) -> Rows[ClassArchetypeHistory]:
         """Archetypes of a version of a class: ways of playing it. All rows of game.class_archetype, from classes."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("class_archetype_history", given, ["class", "valid_from", "archetype", "name", "icon", "difficulty", "max", "damage", "defence", "range", "speed", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("class_archetype_history", given, ["class", "valid_from", "archetype", "name", "icon", "difficulty", "max", "damage", "defence", "range", "speed", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def class_history(
         self,
@@ -1706,7 +1706,7 @@ class Questions:
     ) -> Rows[ClassHistory]:
         """Versions of the classes that players choose from. All rows of game.class, from classes."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("class_history", given, ["class", "name", "lore", "overall_difficulty", "overall_max", "document", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("class_history", given, ["class", "name", "lore", "overall_difficulty", "overall_max", "document", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def enumeration(
         self,
@@ -1730,7 +1730,7 @@ class Questions:
     ) -> Rows[EnumerationHistory]:
         """Versions of the members of the enumerations that the API describes items with. One row per interval without a change; valid_until = infinity is the current version. All rows of game.enumeration, from item-metadata."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("enumeration_history", given, ["path", "list", "member", "number", "document", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("enumeration_history", given, ["path", "list", "member", "number", "document", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def field_change(
         self,
@@ -1778,7 +1778,7 @@ class Questions:
     ) -> Rows[GatheringNodeHistory]:
         """Versions of the places where something can be gathered; coordinates in blocks. All rows of game.gathering_node, from gathering-nodes."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("gathering_node_history", given, ["x", "y", "z", "resource", "kind", "level", "angle", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("gathering_node_history", given, ["x", "y", "z", "resource", "kind", "level", "angle", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def guild_banner_layer(
         self,
@@ -1802,7 +1802,7 @@ class Questions:
     ) -> Rows[GuildBannerLayerHistory]:
         """Layers of the banner of a version of a guild. All rows of game.guild_banner_layer, from guilds."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("guild_banner_layer_history", given, ["guild_uuid", "valid_from", "position", "colour", "pattern", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("guild_banner_layer_history", given, ["guild_uuid", "valid_from", "position", "colour", "pattern", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def guild_history(
         self,
@@ -1814,7 +1814,7 @@ class Questions:
     ) -> Rows[GuildHistory]:
         """Versions of what rarely changes about a guild, from its own response. Its numbers are in guild_sample. All rows of game.guild, from guilds."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("guild_history", given, ["guild_uuid", "name", "prefix", "created_at", "banner_base", "banner_tier", "banner_structure", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"created_at", "valid_from", "valid_until", "previous_until"})
+        return self._ask("guild_history", given, ["guild_uuid", "name", "prefix", "created_at", "banner_base", "banner_tier", "banner_structure", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"created_at", "valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def guild_hour(
         self,
@@ -1862,7 +1862,7 @@ class Questions:
     ) -> Rows[GuildListingHistory]:
         """Versions of guilds as the guild list has them: names and prefixes. A version that ends without a next one: disbanded. All rows of game.guild_listing, from guild-list."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("guild_listing_history", given, ["guild_uuid", "name", "prefix", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("guild_listing_history", given, ["guild_uuid", "name", "prefix", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def guild_member_history(
         self,
@@ -1874,7 +1874,7 @@ class Questions:
     ) -> Rows[GuildMemberHistory]:
         """Versions of memberships: a player in a guild under a rank and a name. A membership ends at the first of the complete responses in a row without the player. All rows of game.guild_member, from guilds."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("guild_member_history", given, ["guild_uuid", "player_uuid", "username", "rank", "joined", "restricted", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"joined", "valid_from", "valid_until", "previous_until"})
+        return self._ask("guild_member_history", given, ["guild_uuid", "player_uuid", "username", "rank", "joined", "restricted", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"joined", "valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def guild_ranking(
         self,
@@ -1970,7 +1970,7 @@ class Questions:
     ) -> Rows[ItemBaseHistory]:
         """Base stats of a version of an item: damages, health, defences, and the bonuses of charms. All rows of game.item_base, from items."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("item_base_history", given, ["internal_name", "valid_from", "stat", "raw", "min", "max", "is_fixed", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("item_base_history", given, ["internal_name", "valid_from", "stat", "raw", "min", "max", "is_fixed", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def item_drop_place_history(
         self,
@@ -1982,7 +1982,7 @@ class Questions:
     ) -> Rows[ItemDropPlaceHistory]:
         """Where a version of an item is found: the place that dropMeta names, and the creatures of droppedBy, each with any number of places. All rows of game.item_drop_place, from items."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("item_drop_place_history", given, ["internal_name", "valid_from", "source", "position", "place", "name", "x", "y", "z", "radius", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("item_drop_place_history", given, ["internal_name", "valid_from", "source", "position", "place", "name", "x", "y", "z", "radius", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def item_drop_type(
         self,
@@ -2006,7 +2006,7 @@ class Questions:
     ) -> Rows[ItemDropTypeHistory]:
         """Ways to obtain an item, as its dropMeta has them. An item may have several. All rows of game.item_drop_type, from items."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("item_drop_type_history", given, ["internal_name", "valid_from", "position", "drop_type", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("item_drop_type_history", given, ["internal_name", "valid_from", "position", "drop_type", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def item_element(
         self,
@@ -2030,7 +2030,7 @@ class Questions:
     ) -> Rows[ItemElementHistory]:
         """Elements that a version of an item is marked with. All rows of game.item_element, from items."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("item_element_history", given, ["internal_name", "valid_from", "position", "element", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("item_element_history", given, ["internal_name", "valid_from", "position", "element", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def item_history(
         self,
@@ -2042,7 +2042,7 @@ class Questions:
     ) -> Rows[ItemHistory]:
         """Versions of items of all eight kinds. One row per interval without a change; valid_until = infinity is the current version. NULL in a column: the API did not send it. All rows of game.item, from items."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("item_history", given, ["internal_name", "display_name", "type", "sub_type", "tier", "level", "class_requirement", "quest", "strength", "dexterity", "intelligence", "defence", "agility", "attack_speed", "average_dps", "powder_slots", "gathering_speed", "durability", "restriction", "drop_restriction", "identified", "allow_craftsman", "drop_name", "drop_event", "lore", "emblem", "icon_format", "icon_id", "icon_name", "document", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("item_history", given, ["internal_name", "display_name", "type", "sub_type", "tier", "level", "class_requirement", "quest", "strength", "dexterity", "intelligence", "defence", "agility", "attack_speed", "average_dps", "powder_slots", "gathering_speed", "durability", "restriction", "drop_restriction", "identified", "allow_craftsman", "drop_name", "drop_event", "lore", "emblem", "icon_format", "icon_id", "icon_name", "document", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def item_identification_history(
         self,
@@ -2054,7 +2054,7 @@ class Questions:
     ) -> Rows[ItemIdentificationHistory]:
         """Identifications (bonuses and maluses) of a version of an item, one row each, so that a condition such as max > 10 finds fixed values and ranges alike. All rows of game.item_identification, from items."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("item_identification_history", given, ["internal_name", "valid_from", "identification", "raw", "min", "max", "is_fixed", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("item_identification_history", given, ["internal_name", "valid_from", "identification", "raw", "min", "max", "is_fixed", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def item_in_set(
         self,
@@ -2078,7 +2078,7 @@ class Questions:
     ) -> Rows[ItemInSetHistory]:
         """Sets that a version of an item belongs to, by its own record. All rows of game.item_in_set, from items."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("item_in_set_history", given, ["internal_name", "valid_from", "position", "set_name", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("item_in_set_history", given, ["internal_name", "valid_from", "position", "set_name", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def item_ingredient(
         self,
@@ -2102,7 +2102,7 @@ class Questions:
     ) -> Rows[ItemIngredientHistory]:
         """What only ingredients have: what they do to the thing crafted with them, and to the other ingredients beside them. One row per version of an ingredient. NULL in a column: the API did not send it. All rows of game.item_ingredient, from items."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("item_ingredient_history", given, ["internal_name", "valid_from", "charges", "duration", "durability_modifier", "strength_requirement", "dexterity_requirement", "intelligence_requirement", "defence_requirement", "agility_requirement", "on_left", "on_right", "on_above", "on_under", "on_touching", "on_not_touching", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("item_ingredient_history", given, ["internal_name", "valid_from", "charges", "duration", "durability_modifier", "strength_requirement", "dexterity_requirement", "intelligence_requirement", "defence_requirement", "agility_requirement", "on_left", "on_right", "on_above", "on_under", "on_touching", "on_not_touching", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def item_major_id(
         self,
@@ -2126,7 +2126,7 @@ class Questions:
     ) -> Rows[ItemMajorIdHistory]:
         """Major identifications of a version of an item. All rows of game.item_major_id, from items."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("item_major_id_history", given, ["internal_name", "valid_from", "major_id", "description", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("item_major_id_history", given, ["internal_name", "valid_from", "major_id", "description", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def item_material_chance(
         self,
@@ -2150,7 +2150,7 @@ class Questions:
     ) -> Rows[ItemMaterialChanceHistory]:
         """How likely gathering gives a version of a material in each of its tiers. All rows of game.item_material_chance, from items."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("item_material_chance_history", given, ["internal_name", "valid_from", "tier", "percent", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("item_material_chance_history", given, ["internal_name", "valid_from", "tier", "percent", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def item_set_bonus(
         self,
@@ -2174,7 +2174,7 @@ class Questions:
     ) -> Rows[ItemSetBonusHistory]:
         """What wearing several parts of a version of a set adds. Its major ids are in the document of game.item_set. All rows of game.item_set_bonus, from item-sets."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("item_set_bonus_history", given, ["name", "valid_from", "pieces", "identification", "value", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("item_set_bonus_history", given, ["name", "valid_from", "pieces", "identification", "value", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def item_set_history(
         self,
@@ -2186,7 +2186,7 @@ class Questions:
     ) -> Rows[ItemSetHistory]:
         """Versions of item sets. One row per interval without a change; valid_until = infinity is the current version. All rows of game.item_set, from item-sets."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("item_set_history", given, ["name", "internal_name", "document", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("item_set_history", given, ["name", "internal_name", "document", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def item_set_part(
         self,
@@ -2210,7 +2210,7 @@ class Questions:
     ) -> Rows[ItemSetPartHistory]:
         """Items that belong to a version of a set. All rows of game.item_set_part, from item-sets."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("item_set_part_history", given, ["name", "valid_from", "position", "display_name", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("item_set_part_history", given, ["name", "valid_from", "position", "display_name", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def item_skill(
         self,
@@ -2234,7 +2234,7 @@ class Questions:
     ) -> Rows[ItemSkillHistory]:
         """Crafting skills that a version of an ingredient can be used for. All rows of game.item_skill, from items."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("item_skill_history", given, ["internal_name", "valid_from", "position", "skill", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("item_skill_history", given, ["internal_name", "valid_from", "position", "skill", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def leaderboard(
         self,
@@ -2258,7 +2258,7 @@ class Questions:
     ) -> Rows[LeaderboardPast]:
         """Versions of leaderboards: which there are. Who is on one is in leaderboard_place. All rows of game.leaderboard, from leaderboards."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("leaderboard_past", given, ["type", "kind", "document", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("leaderboard_past", given, ["type", "kind", "document", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def leaderboard_place(
         self,
@@ -2306,7 +2306,7 @@ class Questions:
     ) -> Rows[LootPoolHistory]:
         """Versions of loot pools: the rewards of a camp or raid, which change every week. All rows of game.loot_pool, from loot-pools."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("loot_pool_history", given, ["internal_name", "level", "name", "kind", "document", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("loot_pool_history", given, ["internal_name", "level", "name", "kind", "document", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def loot_pool_reward(
         self,
@@ -2330,7 +2330,7 @@ class Questions:
     ) -> Rows[LootPoolRewardHistory]:
         """Rewards of a version of a loot pool. All rows of game.loot_pool_reward, from loot-pools."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("loot_pool_reward_history", given, ["internal_name", "level", "valid_from", "position", "reward_type", "reward", "tier", "amount", "shiny", "always", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("loot_pool_reward_history", given, ["internal_name", "level", "valid_from", "position", "reward_type", "reward", "tier", "amount", "shiny", "always", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def map_marker(
         self,
@@ -2354,7 +2354,7 @@ class Questions:
     ) -> Rows[MapMarkerHistory]:
         """Versions of the markers of the web map; coordinates in blocks. All rows of game.map_marker, from map-markers."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("map_marker_history", given, ["name", "x", "y", "z", "icon", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("map_marker_history", given, ["name", "x", "y", "z", "icon", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def member_counter_dip(
         self,
@@ -2450,7 +2450,7 @@ class Questions:
     ) -> Rows[NewsHistory]:
         """Versions of the announcements among the latest news of the forum. One that makes room for newer ones ends; it was not removed. All rows of game.news, from latest-news."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("news_history", given, ["forum_thread", "title", "author", "date", "published_at", "content_html", "content", "document", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"published_at", "valid_from", "valid_until", "previous_until"})
+        return self._ask("news_history", given, ["forum_thread", "title", "author", "date", "published_at", "content_html", "content", "document", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"published_at", "valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def online_hour(
         self,
@@ -2522,7 +2522,7 @@ class Questions:
     ) -> Rows[PlayerCharacterHistory]:
         """Versions of characters: what rarely changes. Numbers are in game.character_counter. A character ends when two responses lack it; never while the player hides the list. All rows of game.player_character, from players."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("player_character_history", given, ["player_uuid", "character_uuid", "type", "reskin", "nickname", "level", "gamemodes", "died", "pre_economy", "restricted", "removed_stats", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("player_character_history", given, ["player_uuid", "character_uuid", "type", "reskin", "nickname", "level", "gamemodes", "died", "pre_economy", "restricted", "removed_stats", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def player_counter(
         self,
@@ -2558,7 +2558,7 @@ class Questions:
     ) -> Rows[PlayerHistory]:
         """Versions of players' profiles: who they are, not what changes while they play. What a player hides is NULL, and restricted says why. All rows of game.player, from players."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("player_history", given, ["player_uuid", "username", "nickname", "rank", "rank_badge", "shortened_rank", "support_rank", "rank_colour", "rank_colour_sub", "veteran", "first_join", "guild_uuid", "guild_name", "guild_prefix", "guild_rank", "guild_rank_stars", "wallpaper", "avatar", "restricted", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"first_join", "valid_from", "valid_until", "previous_until"})
+        return self._ask("player_history", given, ["player_uuid", "username", "nickname", "rank", "rank_badge", "shortened_rank", "support_rank", "rank_colour", "rank_colour_sub", "veteran", "first_join", "guild_uuid", "guild_name", "guild_prefix", "guild_rank", "guild_rank_stars", "wallpaper", "avatar", "restricted", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"first_join", "valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def player_hop(
         self,
@@ -2666,7 +2666,7 @@ class Questions:
     ) -> Rows[QuestCountHistory]:
         """Versions of the number of quests. The API names none of them. All rows of game.quest_count, from quests."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("quest_count_history", given, ["counted", "quests", "document", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("quest_count_history", given, ["counted", "quests", "document", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def raid(
         self,
@@ -2690,7 +2690,7 @@ class Questions:
     ) -> Rows[RaidHistory]:
         """Versions of raids: place, requirements and rewards. All rows of game.raid, from raids."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("raid_history", given, ["internal_name", "level", "name", "kind", "lore", "difficulty", "recommended_level", "length", "x", "y", "z", "document", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("raid_history", given, ["internal_name", "level", "name", "kind", "lore", "difficulty", "recommended_level", "length", "x", "y", "z", "document", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def raid_requirement(
         self,
@@ -2714,7 +2714,7 @@ class Questions:
     ) -> Rows[RaidRequirementHistory]:
         """What a version of a raid requires of players. All rows of game.raid_requirement, from raids."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("raid_requirement_history", given, ["internal_name", "level", "valid_from", "position", "requirement_type", "value", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("raid_requirement_history", given, ["internal_name", "level", "valid_from", "position", "requirement_type", "value", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def raid_reward(
         self,
@@ -2738,7 +2738,7 @@ class Questions:
     ) -> Rows[RaidRewardHistory]:
         """Rewards of a version of a raid. All rows of game.raid_reward, from raids."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("raid_reward_history", given, ["internal_name", "level", "valid_from", "position", "reward_type", "reward", "tier", "amount", "shiny", "always", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("raid_reward_history", given, ["internal_name", "level", "valid_from", "position", "reward_type", "reward", "tier", "amount", "shiny", "always", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def recipe_history(
         self,
@@ -2750,7 +2750,7 @@ class Questions:
     ) -> Rows[RecipeHistory]:
         """Versions of crafting recipes. One row per interval without a change; valid_until = infinity is the current version. Ranges are what the crafted thing may roll. NULL in a column: the recipe has no such thing. All rows of game.recipe, from recipes."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("recipe_history", given, ["internal_name", "type", "skill", "level_min", "level_max", "xp", "health_or_damage_min", "health_or_damage_max", "durability_min", "durability_max", "duration_min", "duration_max", "basic_duration_min", "basic_duration_max", "document", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("recipe_history", given, ["internal_name", "type", "skill", "level_min", "level_max", "xp", "health_or_damage_min", "health_or_damage_max", "durability_min", "durability_max", "duration_min", "duration_max", "basic_duration_min", "basic_duration_max", "document", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def recipe_material(
         self,
@@ -2774,7 +2774,7 @@ class Questions:
     ) -> Rows[RecipeMaterialHistory]:
         """Materials of a version of a recipe; every one seen so far has two. All rows of game.recipe_material, from recipes."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("recipe_material_history", given, ["internal_name", "valid_from", "position", "item", "amount", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("recipe_material_history", given, ["internal_name", "valid_from", "position", "item", "amount", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def recipe_sprite(
         self,
@@ -2798,7 +2798,7 @@ class Questions:
     ) -> Rows[RecipeSpriteHistory]:
         """What the thing crafted by a version of a recipe may look like, depending on the ingredients used. All rows of game.recipe_sprite, from recipes."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("recipe_sprite_history", given, ["internal_name", "valid_from", "variant", "format", "icon_id", "icon_name", "name", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("recipe_sprite_history", given, ["internal_name", "valid_from", "variant", "format", "icon_id", "icon_name", "name", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def season_history(
         self,
@@ -2810,7 +2810,7 @@ class Questions:
     ) -> Rows[SeasonHistory]:
         """Versions of the definitions of guild seasons. All rows of game.season, from seasons."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("season_history", given, ["season", "started_at", "ends_at", "territory_holding_sr_per_hour", "sr_per_war", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"started_at", "ends_at", "valid_from", "valid_until", "previous_until"})
+        return self._ask("season_history", given, ["season", "started_at", "ends_at", "territory_holding_sr_per_hour", "sr_per_war", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"started_at", "ends_at", "valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def season_reward(
         self,
@@ -2834,7 +2834,7 @@ class Questions:
     ) -> Rows[SeasonRewardHistory]:
         """Rewards of a version of a season. All rows of game.season_reward, from seasons."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("season_reward_history", given, ["season", "valid_from", "list", "position", "condition_type", "condition_value", "reward_type", "reward_value", "expires_at", "valid_until"], {"valid_from", "expires_at", "valid_until"})
+        return self._ask("season_reward_history", given, ["season", "valid_from", "list", "position", "condition_type", "condition_value", "reward_type", "reward_value", "expires_at", "valid_until", "confirmed_until"], {"valid_from", "expires_at", "valid_until", "confirmed_until"})
 
     def territory_capture_history(
         self,
@@ -2858,7 +2858,7 @@ class Questions:
     ) -> Rows[TerritoryHistory]:
         """Versions of territories: place, headquarters, treasury and defences. Who holds one is in territory_hold, what is stored in territory_resource. All rows of game.territory, from territories."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("territory_history", given, ["territory", "min_x", "min_z", "max_x", "max_z", "is_hq", "treasury", "defences", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("territory_history", given, ["territory", "min_x", "min_z", "max_x", "max_z", "is_hq", "treasury", "defences", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def territory_hold_history(
         self,
@@ -2870,7 +2870,7 @@ class Questions:
     ) -> Rows[TerritoryHoldHistory]:
         """Who held a territory from when to when. A version without a guild: unclaimed, as far as responses show. All rows of game.territory_hold, from territories."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("territory_hold_history", given, ["territory", "guild_uuid", "guild_name", "guild_prefix", "acquired", "observed_at", "document", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"acquired", "observed_at", "valid_from", "valid_until", "previous_until"})
+        return self._ask("territory_hold_history", given, ["territory", "guild_uuid", "guild_name", "guild_prefix", "acquired", "observed_at", "document", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"acquired", "observed_at", "valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def territory_link(
         self,
@@ -2894,7 +2894,7 @@ class Questions:
     ) -> Rows[TerritoryLinkHistory]:
         """Trading routes of a version of a territory, sorted by name. All rows of game.territory_link, from territories."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("territory_link_history", given, ["territory", "valid_from", "position", "links_to", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("territory_link_history", given, ["territory", "valid_from", "position", "links_to", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def territory_resource(
         self,
@@ -2942,7 +2942,7 @@ class Questions:
     ) -> Rows[VideoHistory]:
         """Versions of the videos that the website lists: from when to when it listed each. All rows of game.video, from videos."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("video_history", given, ["address", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("video_history", given, ["address", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def world_event(
         self,
@@ -2966,7 +2966,7 @@ class Questions:
     ) -> Rows[WorldEventHistory]:
         """Versions of world events. When one happens is in world_event_occurrence: it is no version of the event. All rows of game.world_event, from world-events."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("world_event_history", given, ["internal_name", "name", "lore", "difficulty", "level", "length", "document", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("world_event_history", given, ["internal_name", "name", "lore", "difficulty", "level", "length", "document", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def world_event_location(
         self,
@@ -2990,7 +2990,7 @@ class Questions:
     ) -> Rows[WorldEventLocationHistory]:
         """Places of a version of a world event; coordinates in blocks. All rows of game.world_event_location, from world-events."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("world_event_location_history", given, ["internal_name", "valid_from", "position", "x", "y", "z", "radius", "spawn_x", "spawn_y", "spawn_z", "spawn_radius", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("world_event_location_history", given, ["internal_name", "valid_from", "position", "x", "y", "z", "radius", "spawn_x", "spawn_y", "spawn_z", "spawn_radius", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def world_event_occurrence(
         self,
@@ -3038,7 +3038,7 @@ class Questions:
     ) -> Rows[WorldEventRequirementHistory]:
         """What a version of a world event requires of players. All rows of game.world_event_requirement, from world-events."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("world_event_requirement_history", given, ["internal_name", "valid_from", "position", "requirement_type", "value", "valid_until"], {"valid_from", "valid_until"})
+        return self._ask("world_event_requirement_history", given, ["internal_name", "valid_from", "position", "requirement_type", "value", "valid_until", "confirmed_until"], {"valid_from", "valid_until", "confirmed_until"})
 
     def world_history(
         self,
@@ -3050,7 +3050,7 @@ class Questions:
     ) -> Rows[WorldHistory]:
         """Versions of worlds: from the first of two responses that list a player there to the first in a row that lists none. A world without listed players looks like one that is down. All rows of game.world, from online-players."""
         given = {"limit": limit, "order": order, "select": select, **filters}
-        return self._ask("world_history", given, ["world", "valid_from", "valid_until", "previous_until", "hash", "extra"], {"valid_from", "valid_until", "previous_until"})
+        return self._ask("world_history", given, ["world", "valid_from", "valid_until", "previous_until", "hash", "extra", "confirmed_until"], {"valid_from", "valid_until", "previous_until", "confirmed_until"})
 
     def world_hour(
         self,
