@@ -278,7 +278,7 @@ describe('the files of src', () => {
     )
     expect(figures.exports).toBeLessThanOrEqual(3025)
     expect(figures.doors).toBeLessThanOrEqual(240)
-    expect(figures['files of more than 450 lines']).toBeLessThanOrEqual(3)
+    expect(figures['files of more than 450 lines']).toBe(0)
     expect(figures['files of less than 25 lines']).toBeLessThanOrEqual(42)
   })
 

@@ -201,9 +201,10 @@ export async function countMerged(repository: string): Promise<number> {
   return (await count()) - (await count('--first-parent'))
 }
 
-/** Whether the clone has only the latest commits. */
-export async function isShallow(repository: string): Promise<boolean> {
-  return (await gitOutput(repository, ['rev-parse', '--is-shallow-repository'])).trim() === 'true'
+/** What is to be said of a clone that has only the latest commits. */
+export async function shallowRemarks(repository: string): Promise<string[]> {
+  const isShallow = (await gitOutput(repository, ['rev-parse', '--is-shallow-repository'])).trim() === 'true'
+  return isShallow ? ['the clone is shallow: what was before its first commit is missing'] : []
 }
 
 /** How long the contents of some blobs are; one that is not there has none. */

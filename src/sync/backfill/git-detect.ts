@@ -6,8 +6,8 @@ import {
   type GitVersion,
   gitChanges,
   gitOutput,
-  isShallow,
   openBlobs,
+  shallowRemarks,
 } from '../../api/recordings/git-history.ts'
 import { isUuid } from '../../api/schemas/form/limits.ts'
 import { fieldsOf, isFields } from '../../api/schemas/form/unknown.ts'
@@ -16,7 +16,9 @@ import { parseJsonBytes } from '../../base/text/decode.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import type { Json } from '../normalize/hash.ts'
 import { prepare } from '../normalize/prepare.ts'
-import { areMostlyIn, extractBody, haveSameKeys, keysIn } from './git-parts.ts'
+import { type Found, type JsonFile, partsOfHistory } from './git-copies.ts'
+import { globOf, stemOf } from './git-globs.ts'
+import { areMostlyIn, extractBody, keysIn } from './git-parts.ts'
 import { onlyRequest } from './recorded-requests.ts'
 
 /** Files of a repository that look like responses of a resource. */
@@ -51,28 +53,6 @@ export interface Detected {
 export type DetectProgress = (what: 'commits' | 'files', done: number, of: number | null) => void
 
 type Known = Resource | Worklist
-
-interface JsonFile {
-  readonly path: string
-  /** Its latest versions, the last one first. */
-  readonly versions: { readonly commit: string; readonly blob: string }[]
-  /** Of the last version. */
-  readonly bytes: number
-  /** The commits with a version of it, by number. */
-  readonly commits: Set<number>
-  /** Whether the last commit has it no more. */
-  readonly isGone: boolean
-}
-
-/** A file that looks like a response of one request. */
-interface Found extends JsonFile {
-  readonly resource: Resource
-  readonly keys: ReadonlySet<string>
-  readonly kinds: ReadonlySet<string>
-  /** Fields of a record, on average. */
-  readonly known: number
-  readonly unknown: number
-}
 
 /** How many records of a file are looked at, and what share of them must be of the resource. */
 const SAMPLE = { records: 20, share: 0.9 }
@@ -187,7 +167,7 @@ async function unreadableFile(blobs: GitBlobs, { path, versions }: JsonFile): Pr
 }
 
 /** What a file has that is no JSON. */
-export function whatInstead(content: Buffer | null): string {
+function whatInstead(content: Buffer | null): string {
   const text = content?.toString('utf8', 0, 200).trimStart() ?? ''
   if (content === null) return 'missing'
   if (text.startsWith('version https://git-lfs')) return 'a pointer of Git LFS: its content is in no commit'
@@ -197,12 +177,12 @@ export function whatInstead(content: Buffer | null): string {
 
 /** What a repository lacks beside its files. */
 async function cutsOf(repository: string): Promise<string[]> {
-  const shallow = (await isShallow(repository))
-    ? ['the clone is shallow: what was before its first commit is missing']
-    : []
   const entries = (await gitOutput(repository, ['ls-tree', '-r', '-z', 'HEAD'])).split('\0')
   const modules = entries.flatMap((entry) => /^160000 commit [0-9a-f]+\t(.*)$/s.exec(entry)?.[1] ?? [])
-  return [...shallow, ...modules.map((path) => `${path} is another repository (a submodule), which is not looked into`)]
+  return [
+    ...(await shallowRemarks(repository)),
+    ...modules.map((path) => `${path} is another repository (a submodule), which is not looked into`),
+  ]
 }
 
 /** A few of each folder with a file for each key, all of the others; those first that most commits changed. */
@@ -218,13 +198,8 @@ function filesToRead(files: ReadonlyMap<string, JsonFile>): { chosen: JsonFile[]
     // Of the files that are not named by a uuid, each may be another thing.
     const others = folder.filter((file) => !isUuid(stemOf(file.path)))
     const alone = others.length <= MOST_NAMED ? others : spread(others, KEYED_SAMPLE)
-    return [
-      ...alone,
-      ...spread(
-        folder.filter((file) => !others.includes(file)),
-        KEYED_SAMPLE,
-      ),
-    ]
+    const keyed = folder.filter((file) => isUuid(stemOf(file.path)))
+    return [...alone, ...spread(keyed, KEYED_SAMPLE)]
   })
   wanted.sort((a, b) => b.commits.size - a.commits.size || (a.path < b.path ? -1 : 1))
   const chosen: JsonFile[] = []
@@ -356,9 +331,9 @@ function keyedFiles(
   const matches = all.filter((file) => isHere(file) && (!byUuid || isUuid(stemOf(file.path))))
   const isAll = strangers.length === 0 || (byUuid && files.some(({ path }) => isUuid(stemOf(path))))
   const matched = isAll ? matches : files
-  const any = byUuid ? `${uuidGlob}.json` : '*.json'
+  const any = byUuid ? uuidGlob : '*'
   return {
-    glob: isAll ? posix.join(literal(folder), any) : globOf(files.map(({ path }) => path)),
+    glob: globOf(files, isAll ? any : undefined),
     resource: resource.name,
     files: matched.length,
     commits: countAll(matched),
@@ -369,10 +344,6 @@ function keyedFiles(
 }
 
 const uuidGlob = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-')
-
-function stemOf(path: string): string {
-  return posix.basename(path).replace(/\.json(\.gz)?$/, '')
-}
 
 function countAll(files: readonly JsonFile[]): number {
   return new Set(files.flatMap(({ commits }) => [...commits])).size
@@ -388,8 +359,8 @@ function singleFiles(singles: readonly Found[], files: Files): Pick<Detected, 'd
   const detected: DetectedFiles[] = []
   const leftOut: Detected['leftOut'][number][] = []
   for (const resource of new Set(singles.map((file) => file.resource))) {
-    const found = singles.filter((file) => file.resource === resource).sort(byQuality)
-    const { mapped, copies } = partsOfHistory(resource, found)
+    const ofResource = singles.filter((file) => file.resource === resource)
+    const { sorted: found, mapped, copies } = partsOfHistory(resource, ofResource)
     for (const folder of new Set(found.map(({ path }) => posix.dirname(path)))) {
       const isHere = ({ path }: JsonFile) => posix.dirname(path) === folder
       const chosen = mapped.filter(isHere)
@@ -404,112 +375,8 @@ function singleFiles(singles: readonly Found[], files: Files): Pick<Detected, 'd
   return { detected, leftOut }
 }
 
-/**
- * First what has most of what the API sends and least of what it does not, then the shorter file. The names decide first: the
- * raw file is `gear.json` and not `gear_expanded.json`.
- */
-function byQuality(a: Found, b: Found): number {
-  return a.unknown - b.unknown || b.known - a.known || a.bytes - b.bytes || (a.path < b.path ? -1 : 1)
-}
-
-/**
- * The same of files that were removed, too: those of the last commit decide, and what was removed counts where nothing else had its
- * records at that time.
- */
-function partsOfHistory(resource: Resource, files: readonly Found[]): { mapped: Found[]; copies: Map<Found, Found> } {
-  const { mapped, copies } = partsAmong(
-    resource,
-    files.filter(({ isGone }) => !isGone),
-  )
-  const gone = files.filter(({ isGone }) => isGone).sort((a, b) => Math.max(...b.commits) - Math.max(...a.commits))
-  for (const file of gone) {
-    const meanwhile = mapped.filter((other) => isMeanwhile(file, other))
-    const [copied] = meanwhile.filter((other) => areMostlyIn(file.keys, [other.keys]))
-    const isKept =
-      copied !== undefined ||
-      (meanwhile.length > 0 &&
-        areMostlyIn(
-          file.keys,
-          meanwhile.map(({ keys }) => keys),
-        ))
-    const isAlike = mapped.length === 0 || mapped.some(({ keys }) => haveSameKeys(keys, file.keys))
-    if (!isKept && (isAlike || isJoined(resource))) mapped.push(file)
-    else copies.set(file, copied ?? meanwhile[0] ?? mapped[0] ?? file)
-  }
-  return { mapped, copies }
-}
-
-/** Whether two files were there at the same time. */
-function isMeanwhile(gone: Found, other: Found): boolean {
-  const [from, until] = [Math.min(...gone.commits), Math.max(...gone.commits)]
-  const [otherFrom, otherUntil] = [Math.min(...other.commits), other.isGone ? Math.max(...other.commits) : Infinity]
-  return otherFrom <= until && from <= otherUntil
-}
-
-/** Whether several files can make a response of a resource. */
-function isJoined({ file }: Resource): boolean {
-  return (file?.join ?? file?.respondsTo) !== undefined
-}
-
-/**
- * The files that make the response of a resource together, and those that are copies, each with what it is a copy of: of files
- * with the same records the first is taken.
- */
-function partsAmong(resource: Resource, files: readonly Found[]): { mapped: Found[]; copies: Map<Found, Found> } {
-  const copies = new Map<Found, Found>()
-  const parts: Found[] = []
-  const dated: Found[] = []
-  for (const file of files) {
-    const nth = parts.findIndex((part) => haveSameKeys(part.keys, file.keys))
-    const first = parts[nth]
-    if (!first) parts.push(file)
-    else if (isNextOf(file, first)) dated.push(file)
-    else if (isRawOf(file, first)) {
-      parts[nth] = file
-      for (const [copy, of] of copies) if (of === first) copies.set(copy, file)
-      copies.set(first, file)
-    } else copies.set(file, first)
-  }
-  const [main, ...others] = parts.sort((a, b) => b.keys.size - a.keys.size)
-  if (!main) return { mapped: [], copies }
-  const mapped = [main]
-  for (const part of others) {
-    const kinds = new Set(mapped.flatMap((one) => [...one.kinds]))
-    const keys = mapped.map((one) => one.keys)
-    const hasKind = [...part.kinds].some((kind) => !kinds.has(kind))
-    const isNew = hasKind || resource.file?.respondsTo !== undefined || !isWhole(resource, mapped)
-    if (isJoined(resource) && isNew && !areMostlyIn(part.keys, keys)) mapped.push(part)
-    else copies.set(part, main)
-  }
-  const taken = dated.filter((file) =>
-    mapped.some((part) => isNextOf(file, part) && haveSameKeys(part.keys, file.keys)),
-  )
-  for (const file of dated) if (!taken.includes(file)) copies.set(file, main)
-  return { mapped: [...mapped, ...taken], copies }
-}
-
-/** Whether a file is named as the raw one of which the other is another form: `gear.json` of `gear_expanded.json`. */
-function isRawOf(file: Found, other: Found): boolean {
-  if (posix.dirname(file.path) !== posix.dirname(other.path)) return false
-  const [name, longer] = [stemOf(file.path), stemOf(other.path)]
-  return longer.startsWith(name) ? !/raw/i.test(longer.slice(name.length)) : /raw/i.test(name.replace(longer, ''))
-}
-
-/** Whether files have all that a resource has, as far as that is known. */
-function isWhole({ file, backfill }: Resource, files: readonly Found[]): boolean {
-  const records = file?.records ?? backfill?.keys
-  return records === undefined || 2 * countKeys(files) >= records
-}
-
 function countKeys(files: readonly Found[]): number {
   return new Set(files.flatMap(({ keys }) => [...keys])).size
-}
-
-/** Whether files are states of different times beside each other, such as `2024-05-01.json`: no commit has both. */
-function isNextOf(one: Found, other: Found): boolean {
-  const isDated = [one, other].every(({ path }) => /\d{4}/.test(stemOf(path)))
-  const isBeside = posix.dirname(one.path) === posix.dirname(other.path)
-  return isDated && isBeside && ![...one.commits].some((commit) => other.commits.has(commit))
 }
 
 function detectedFiles(resource: Resource, found: readonly Found[], { read, all }: Files): DetectedFiles {
@@ -519,7 +386,7 @@ function detectedFiles(resource: Resource, found: readonly Found[], { read, all 
   const isSampled = here(read).length === found.length && here(all).length > found.length
   const files = isSampled ? here(all) : found
   return {
-    glob: isSampled ? posix.join(literal(folder), '*.json') : globOf(found.map(({ path }) => path)),
+    glob: globOf(found, isSampled ? '*' : undefined),
     resource: resource.name,
     files: files.length,
     commits: countAll(files),
@@ -527,21 +394,6 @@ function detectedFiles(resource: Resource, found: readonly Found[], { read, all 
     expected: resource.file?.records ?? resource.backfill?.keys ?? null,
     mapped: true,
   }
-}
-
-/** One glob for some files of a folder. */
-function globOf(paths: readonly string[]): string {
-  const [first = ''] = paths
-  if (paths.length < 2) return literal(first)
-  const folder = posix.dirname(first)
-  const names = paths.map((path) => literal(stemOf(path))).sort()
-  return posix.join(literal(folder), `{${names.join(',')}}.json`)
-}
-
-/** A path as a glob that matches it alone. */
-function literal(path: string): string {
-  // What is no UTF-8 in a name was read as U+FFFD.
-  return path.replace(/[*?[\]\\{},]/g, String.raw`\$&`).replaceAll(/\ufffd+/g, '*')
 }
 
 /**

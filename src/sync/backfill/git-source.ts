@@ -10,8 +10,8 @@ import {
   type GitVersion,
   gitChanges,
   hasVersions,
-  isShallow,
   openBlobs,
+  shallowRemarks,
 } from '../../api/recordings/git-history.ts'
 import { versionMemory, versionParser, versionWriter } from '../../api/recordings/json-versions.ts'
 import { BrokenRecording, type RecordingSource, type WrittenBody } from '../../api/recordings/recorded.ts'
@@ -26,6 +26,7 @@ import { earliest } from '../declare/ignored.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import { accepted } from '../sql/history-sql.ts'
 import { contentOf, parsedContent, partOf } from './git-detect.ts'
+import { alternativesOf } from './git-globs.ts'
 import { type GitCommit, inOrder, type JoinedResponse, joinParts, keysIn } from './git-parts.ts'
 import { onlyRequest, sampleKey } from './recorded-requests.ts'
 
@@ -41,9 +42,6 @@ interface GitOptions {
   /** Called while files are put together: how many versions are read, of how many. */
   readonly onProgress?: ((done: number, of: number) => void) | undefined
 }
-
-/** More globs than this are not meant. */
-const mostAlternatives = 1000
 
 /** The mapped files at each commit, as the responses of their resources at its time. */
 export interface GitSource extends RecordingSource {
@@ -228,46 +226,6 @@ function globsByResource(mappings: readonly GitMapping[]): Map<Resource | Workli
 }
 
 /**
- * A glob with `{a,b}` as several without, as a shell has them. A backslash makes a brace or comma a character of a name.
- * @throws UsageError for more than a shell would be given
- */
-function alternativesOf(glob: string): string[] {
-  let done = ['']
-  let rest = glob
-  for (let group = firstGroup(rest); group; group = firstGroup(rest)) {
-    const { before, choices, after } = group
-    const inner = choices.flatMap(alternativesOf)
-    done = done.flatMap((start) => inner.map((choice) => start + before + choice))
-    rest = after
-    if (done.length > mostAlternatives) throw new UsageError(`--map names more than ${mostAlternatives} globs: ${glob}`)
-  }
-  return done.map((start) => start + rest)
-}
-
-/** The first braces with a comma in them; undefined without. */
-function firstGroup(glob: string): { before: string; choices: string[]; after: string } | undefined {
-  for (let start = 0; start < glob.length; start++) {
-    if (glob[start] === '\\') start++
-    else if (glob[start] === '{') {
-      const commas: number[] = []
-      let depth = 0
-      for (let at = start; at < glob.length; at++) {
-        if (glob[at] === '\\') at++
-        else if (glob[at] === '{') depth++
-        else if (glob[at] === ',' && depth === 1) commas.push(at)
-        else if (glob[at] === '}' && --depth === 0) {
-          if (commas.length === 0) break
-          const bounds = [start, ...commas, at]
-          const choices = bounds.slice(1).map((end, nth) => glob.slice((bounds[nth] ?? 0) + 1, end))
-          return { before: glob.slice(0, start), choices, after: glob.slice(at + 1) }
-        }
-      }
-    }
-  }
-  return undefined
-}
-
-/**
  * What the commits did to the files that the globs name.
  * @throws UsageError for a glob without a file
  */
@@ -427,17 +385,9 @@ function unreadableText({ name }: Resource | Worklist, version: GitVersion): str
 /** What a repository has not, or has beside the first parents, and what of its dates is doubtful. */
 async function cutsOf(repository: string, { differing, byAuthor }: CommitDates): Promise<string[]> {
   const merged = await countMerged(repository)
-  return [
-    ...(differing > 0
-      ? [
-          `${differing} commits have another date of the author than of the committer, and ${byAuthor} of them are dated by the author; --dates author|committer decides for all`,
-        ]
-      : []),
-    ...(merged > 0
-      ? [`commits of merged branches are left out, ${merged} of them: the merges have what came of them`]
-      : []),
-    ...((await isShallow(repository)) ? ['the clone is shallow: what was before its first commit is missing'] : []),
-  ]
+  const dated = `${differing} commits have another date of the author than of the committer, and ${byAuthor} of them are dated by the author; --dates author|committer decides for all`
+  const leftOut = `commits of merged branches are left out, ${merged} of them: the merges have what came of them`
+  return [differing > 0 ? dated : [], merged > 0 ? leftOut : [], await shallowRemarks(repository)].flat()
 }
 
 function placeText(version: GitVersion | undefined): string {

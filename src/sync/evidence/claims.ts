@@ -34,7 +34,7 @@ export interface PendingClaim extends Required<Claim> {
 }
 
 /** Claims that are in the tables: SQL that selects subject and value, of the keys `$9`. */
-export interface SelectedClaims {
+interface SelectedClaims {
   readonly select: string
   readonly keys: readonly string[]
 }

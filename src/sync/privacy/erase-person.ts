@@ -16,8 +16,6 @@ import {
 import { rawAnswer } from '../tables/archive.ts'
 import { claimsStatement, engineStatements } from './privacy-engine.ts'
 
-export type { Removed, Target } from '../archive/erase-archived.ts'
-
 export interface Gone {
   readonly player: string
   readonly n: number

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import type { Naming, NamingTable } from '../../db/naming.ts'
 import { deleteUnusedBodies } from '../archive/bodies.ts'
-import { namesOf } from '../archive/erase-archived.ts'
+import { namesOf, type Removed } from '../archive/erase-archived.ts'
 import type { Personal } from '../declare/personal.ts'
 import { accessNaming } from '../tables/access.ts'
 import { rawNaming } from '../tables/archive.ts'
@@ -14,7 +14,6 @@ import { sourceNaming } from '../tables/source.ts'
 import { watchNaming } from '../tables/state.ts'
 import { unsentNaming } from '../tables/unsent.ts'
 import { verificationNaming } from '../tables/verification.ts'
-import type { Removed } from './erase-person.ts'
 
 /** Every table of the engine, with the columns that can name a player. */
 export const engineNaming: readonly NamingTable[] = [

@@ -1,10 +1,10 @@
 import { and, gt, gte, isNotNull, or, type SQL, sql as text } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
+import type { Removed } from '../archive/erase-archived.ts'
 import type { Person } from '../declare/personal.ts'
 import { sha256 } from '../normalize/hash.ts'
 import { privacyAction } from '../tables/privacy.ts'
-import type { Removed } from './erase-person.ts'
 
 interface Cause {
   /** What was observed until then is not restored. */

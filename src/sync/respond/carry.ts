@@ -16,7 +16,7 @@ import { bulkTable, historySql } from '../sql/history-sql.ts'
 const ofVersion = new Set(['validFrom', 'validUntil', 'previousUntil', 'hash', 'document', 'observedAt'])
 
 /** What a response leaves out of the entities of a history. */
-export interface LeftOut extends Pick<DependentColumns, 'columns'> {
+interface LeftOut extends Pick<DependentColumns, 'columns'> {
   readonly parts: Pick<ReadonlySet<string>, 'has' | 'keys' | 'size'>
   /** JSON pointers into the document, where the history keeps documents of whole records. */
   readonly fields?: readonly string[]

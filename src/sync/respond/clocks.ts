@@ -9,7 +9,7 @@ export const AGREEING_CLOCKS = 2 * minute
 const USABLE_CLOCK = 60 * minute
 
 /** What was odd about how a response was dated, as a guard action. */
-export interface ClockRemark {
+interface ClockRemark {
   readonly guard: 'clock' | 'header'
   readonly action: 'accepted' | 'ignored'
   readonly reason: string

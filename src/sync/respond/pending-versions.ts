@@ -9,7 +9,7 @@ import type { Absence } from './missing-keys.ts'
 import { volatileJudge } from './volatile-fields.ts'
 
 /** The histories of a resource, each with the name under which claims about it are counted: the resource, or `resource/history`. */
-export function historiesOf({ name, history, relatedHistories = {} }: ResourceBase) {
+function historiesOf({ name, history, relatedHistories = {} }: ResourceBase) {
   const related = Object.entries(relatedHistories).map(([other, one]) => ({
     counted: `${name}/${other}`,
     history: one,

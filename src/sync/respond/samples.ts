@@ -10,13 +10,13 @@ interface LeftOutColumns {
   readonly unknown?: ReadonlySet<string>
 }
 
-export interface Sampled extends Fall {
+interface Sampled extends Fall {
   /** Samples that differed from the latest of their key. */
   readonly written: number
 }
 
 /** Samples of one table in a response. */
-export interface IncomingSamples extends LeftOutColumns {
+interface IncomingSamples extends LeftOutColumns {
   readonly sample: SampleTable
   readonly rows: readonly Row[]
 }

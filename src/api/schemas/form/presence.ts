@@ -3,13 +3,13 @@ import { isHideable } from './field-meta.ts'
 import { escaped, isFields } from './unknown.ts'
 
 /** Of the objects that may have a field: how many there were, and how many had it, `null` included. */
-export interface Presence {
+interface Presence {
   readonly had: number
   readonly of: number
 }
 
 /** What of the fields that a schema names records have, by JSON pointer with `*` for every element and every key of a map. */
-export type FieldPresence = ReadonlyMap<string, Presence>
+type FieldPresence = ReadonlyMap<string, Presence>
 
 interface Count {
   had: number

@@ -1,0 +1,138 @@
+import { posix } from 'node:path'
+import type { Resource } from '../declare/resource.ts'
+import { stemOf } from './git-globs.ts'
+import { areMostlyIn, haveSameKeys } from './git-parts.ts'
+
+/** A JSON file of a repository. */
+export interface JsonFile {
+  readonly path: string
+  /** Its latest versions, the last one first. */
+  readonly versions: { readonly commit: string; readonly blob: string }[]
+  /** Of the last version. */
+  readonly bytes: number
+  /** The commits with a version of it, by number. */
+  readonly commits: Set<number>
+  /** Whether the last commit has it no more. */
+  readonly isGone: boolean
+}
+
+/** A file that looks like a response of one request. */
+export interface Found extends JsonFile {
+  readonly resource: Resource
+  readonly keys: ReadonlySet<string>
+  readonly kinds: ReadonlySet<string>
+  /** Fields of a record, on average. */
+  readonly known: number
+  readonly unknown: number
+}
+
+interface Parts {
+  readonly mapped: Found[]
+  readonly copies: Map<Found, Found>
+}
+
+/**
+ * The files that make the responses of a resource together, and those that are copies, each with what it is a copy of. Files of the last
+ * commit decide, and what was removed counts where nothing else had its records at that time.
+ * @returns also all of them, the best first
+ */
+export function partsOfHistory(resource: Resource, found: readonly Found[]): Parts & { readonly sorted: Found[] } {
+  const files = [...found].sort(byQuality)
+  const { mapped, copies } = partsAmong(
+    resource,
+    files.filter(({ isGone }) => !isGone),
+  )
+  const gone = files.filter(({ isGone }) => isGone).sort((a, b) => Math.max(...b.commits) - Math.max(...a.commits))
+  for (const file of gone) {
+    const meanwhile = mapped.filter((other) => isMeanwhile(file, other))
+    const [copied] = meanwhile.filter((other) => areMostlyIn(file.keys, [other.keys]))
+    const isKept =
+      copied !== undefined ||
+      (meanwhile.length > 0 &&
+        areMostlyIn(
+          file.keys,
+          meanwhile.map(({ keys }) => keys),
+        ))
+    const isAlike = mapped.length === 0 || mapped.some(({ keys }) => haveSameKeys(keys, file.keys))
+    if (!isKept && (isAlike || isJoined(resource))) mapped.push(file)
+    else copies.set(file, copied ?? meanwhile[0] ?? mapped[0] ?? file)
+  }
+  return { mapped, copies, sorted: files }
+}
+
+/**
+ * First what has most of what the API sends and least of what it does not, then the shorter file. The names decide first: the
+ * raw file is `gear.json` and not `gear_expanded.json`.
+ */
+function byQuality(a: Found, b: Found): number {
+  return a.unknown - b.unknown || b.known - a.known || a.bytes - b.bytes || (a.path < b.path ? -1 : 1)
+}
+
+/** Whether two files were there at the same time. */
+function isMeanwhile(gone: Found, other: Found): boolean {
+  const [from, until] = [Math.min(...gone.commits), Math.max(...gone.commits)]
+  const [otherFrom, otherUntil] = [Math.min(...other.commits), other.isGone ? Math.max(...other.commits) : Infinity]
+  return otherFrom <= until && from <= otherUntil
+}
+
+/** Whether several files can make a response of a resource. */
+function isJoined({ file }: Resource): boolean {
+  return (file?.join ?? file?.respondsTo) !== undefined
+}
+
+/**
+ * The files that make the response of a resource together, and those that are copies, each with what it is a copy of: of files
+ * with the same records the first is taken.
+ */
+function partsAmong(resource: Resource, files: readonly Found[]): Parts {
+  const copies = new Map<Found, Found>()
+  const parts: Found[] = []
+  const dated: Found[] = []
+  for (const file of files) {
+    const nth = parts.findIndex((part) => haveSameKeys(part.keys, file.keys))
+    const first = parts[nth]
+    if (!first) parts.push(file)
+    else if (isNextOf(file, first)) dated.push(file)
+    else if (isRawOf(file, first)) {
+      parts[nth] = file
+      for (const [copy, of] of copies) if (of === first) copies.set(copy, file)
+      copies.set(first, file)
+    } else copies.set(file, first)
+  }
+  const [main, ...others] = parts.sort((a, b) => b.keys.size - a.keys.size)
+  if (!main) return { mapped: [], copies }
+  const mapped = [main]
+  for (const part of others) {
+    const kinds = new Set(mapped.flatMap((one) => [...one.kinds]))
+    const keys = mapped.map((one) => one.keys)
+    const hasKind = [...part.kinds].some((kind) => !kinds.has(kind))
+    const isNew = hasKind || resource.file?.respondsTo !== undefined || !isWhole(resource, mapped)
+    if (isJoined(resource) && isNew && !areMostlyIn(part.keys, keys)) mapped.push(part)
+    else copies.set(part, main)
+  }
+  const taken = dated.filter((file) =>
+    mapped.some((part) => isNextOf(file, part) && haveSameKeys(part.keys, file.keys)),
+  )
+  for (const file of dated) if (!taken.includes(file)) copies.set(file, main)
+  return { mapped: [...mapped, ...taken], copies }
+}
+
+/** Whether a file is named as the raw one of which the other is another form: `gear.json` of `gear_expanded.json`. */
+function isRawOf(file: Found, other: Found): boolean {
+  if (posix.dirname(file.path) !== posix.dirname(other.path)) return false
+  const [name, longer] = [stemOf(file.path), stemOf(other.path)]
+  return longer.startsWith(name) ? !/raw/i.test(longer.slice(name.length)) : /raw/i.test(name.replace(longer, ''))
+}
+
+/** Whether files have all that a resource has, as far as that is known. */
+function isWhole({ file, backfill }: Resource, files: readonly Found[]): boolean {
+  const records = file?.records ?? backfill?.keys
+  return records === undefined || 2 * new Set(files.flatMap(({ keys }) => [...keys])).size >= records
+}
+
+/** Whether files are states of different times beside each other, such as `2024-05-01.json`: no commit has both. */
+function isNextOf(one: Found, other: Found): boolean {
+  const isDated = [one, other].every(({ path }) => /\d{4}/.test(stemOf(path)))
+  const isBeside = posix.dirname(one.path) === posix.dirname(other.path)
+  return isDated && isBeside && ![...one.commits].some((commit) => other.commits.has(commit))
+}
