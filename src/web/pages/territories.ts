@@ -12,20 +12,12 @@ import type { Holder } from '../../questions/asking/names.ts'
 import { guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
-import { areHoldersSent } from '../html/places-map.ts'
+import { areHoldersSent, type HeldPlace } from '../html/places-map.ts'
 import { type Column, PER_PAGE, pageOf, sortedTable } from '../html/sorted-table.ts'
 import { Problem } from '../http/problems.ts'
 import { captureTable, latestCaptures } from './captures.ts'
 
-interface Territory {
-  readonly territory: string
-  readonly uuid: string | null
-  readonly name: string | null
-  readonly prefix: string | null
-  readonly since: Date | null
-  readonly hq: boolean | null
-  readonly treasury: string | null
-  readonly defences: string | null
+interface Territory extends Omit<HeldPlace, 'x1' | 'z1' | 'x2' | 'z2'> {
   /** When the last response confirmed it. */
   readonly observed: Date | null
 }
