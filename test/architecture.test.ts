@@ -210,12 +210,12 @@ describe('the files of src', () => {
 
   test('write to the terminal through one place, which escapes what a terminal would act upon', () => {
     const streams = offenders('', /process\.std(out|err)/, 'code').map((line) => line.split(':')[0])
-    expect([...new Set(streams)].sort()).toEqual(['src/base/log.ts', 'src/cli/output/progress-bar.ts', 'src/main.ts'])
+    expect([...new Set(streams)].sort()).toEqual(['src/base/log.ts', 'src/cli/output/progress-shown.ts', 'src/main.ts'])
     const escaping = files
       .filter(({ imports }) => imports.includes('src/base/terminal-text.ts'))
       .map(({ path }) => path)
     expect(escaping).toEqual(
-      expect.arrayContaining(['src/cli/output/progress-bar.ts', 'src/base/log.ts', 'src/cli/output/output.ts']),
+      expect.arrayContaining(['src/cli/output/progress-shown.ts', 'src/base/log.ts', 'src/cli/output/output.ts']),
     )
   })
 

@@ -13,6 +13,7 @@ import {
   type Installed,
   lastMigrationIn,
   type Migrated,
+  type MigrateOptions,
   migrate,
   objectsOn,
   readInstalled,
@@ -88,7 +89,7 @@ function storedSecrets({ credentialsFile }: Config): string[] {
 /**
  * Opens the configured database.
  * @param holds what this process does, shown to a process that finds the embedded database in use
- * @param options.stays whether the process has it for long: the embedded database runs in a thread of its own
+ * @param options.thread whether the embedded database runs in a thread of its own: this one goes on during a statement, and shows that
  * @throws RetryableError when it cannot be reached or another process has it, FatalError when it never will be, UsageError when it
  * is not there and `options.creates` is false
  */
@@ -96,7 +97,7 @@ export function openDatabase(
   { config, clock, random, log }: App,
   holds: readonly string[],
   {
-    stays = false,
+    thread = false,
     ...options
   }: Pick<
     ConnectOptions,
@@ -111,7 +112,7 @@ export function openDatabase(
     | 'stopWaiting'
     | 'ending'
   > & {
-    readonly stays?: boolean
+    readonly thread?: boolean
   } = {},
 ): Promise<Database> {
   const { databaseUrl, dataDir, libpq } = config
@@ -119,7 +120,7 @@ export function openDatabase(
   const report = (message: string) => log.error(message)
   const onWait = (message: string) => log.warn({}, message)
   const given = { databaseUrl, libpq, dataDir, clock, random, holds, report, template, onWait }
-  return connect({ waitMs: 30_000, ...options, ...given, thread: stays ? engineThread : undefined })
+  return connect({ waitMs: 30_000, ...options, ...given, thread: thread ? engineThread : undefined })
 }
 
 /** @throws UsageError when the embedded database would lie in the home folder of a user who has none */
@@ -174,13 +175,14 @@ export async function checkReadable(db: Database, app: Pick<App, 'clock'> & Part
  * the rights of the reader role. Logs when there is no such role, and when the views of another version stay.
  * @param again replace views of the same version that were installed later
  * @param duringMove accept a database into which a move is unfinished
+ * @param onProgress called with how many files of SQL are installed, of how many
  */
 export async function migrateDatabase(
   db: Database,
   app: Pick<App, 'clock'> & Partial<App>,
-  { again = false, duringMove = false } = {},
+  { again = false, duringMove = false, onProgress }: Pick<MigrateOptions, 'again' | 'duringMove' | 'onProgress'> = {},
 ): Promise<Migrated> {
-  const migrated = await migrate(db, { ...installedSql(), clock: app.clock, again, duringMove })
+  const migrated = await migrate(db, { ...installedSql(), clock: app.clock, again, duringMove, onProgress })
   const { applied, newer, postponed } = migrated
   if (newer) app.log?.warn({}, `${olderText(newer.version)}; this one works with them`)
   if (postponed) app.log?.warn({}, `the views could not be replaced for now: ${postponed}`)

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { FatalError, UsageError } from '../base/errors.ts'
-import type { Terminal } from './context.ts'
+import type { Context } from './context.ts'
 
 /** Asks a person. */
 export interface Questions {
@@ -10,6 +10,8 @@ export interface Questions {
   /** The same without showing what is typed. */
   askSecret(question: string): Promise<string>
 }
+
+type Asking = Pick<Context, 'err' | 'signal' | 'progress'>
 
 /** The flags of a command that destroys something. */
 export interface ConsentFlags {
@@ -22,7 +24,7 @@ export interface ConsentFlags {
  * @throws FatalError when it may not; UsageError where neither a flag nor a person on a terminal says it
  */
 export async function consent(
-  terminal: Terminal,
+  context: Asking,
   { yes }: ConsentFlags,
   { command, question }: { readonly command: string; readonly question: string },
 ): Promise<void> {
@@ -31,7 +33,7 @@ export async function consent(
     throw new UsageError(
       `${command} asks first, and there is no terminal: add --yes, or --dry-run to see what it would do`,
     )
-  const said = await questionsOn(terminal).ask(`${question} yes or`, 'no')
+  const said = await questionsOn(context).ask(`${question} yes or`, 'no')
   if (!/^y(es)?$/i.test(said)) throw new FatalError('nothing was changed')
 }
 
@@ -39,7 +41,7 @@ export async function consent(
  * Asks on the terminal of stdin; questions go to stderr, so that stdout holds the result alone.
  * @throws UsageError without a terminal
  */
-export function questionsOn({ err, signal }: Terminal): Questions {
+export function questionsOn({ err, signal, progress }: Asking): Questions {
   const { stdin } = process
   if (!stdin.isTTY) throw new UsageError('init asks questions and needs a terminal; --yes asks none')
   const line = async () => {
@@ -52,10 +54,12 @@ export function questionsOn({ err, signal }: Terminal): Questions {
   }
   return {
     async ask(question, usual) {
+      progress.stop()
       err.write(`${question} [${usual}] `)
       return (await line()).trim() || usual
     },
     async askSecret(question) {
+      progress.stop()
       // Raw before the question shows: what is pasted at once would be echoed otherwise.
       stdin.setRawMode(true)
       err.write(`${question} `)

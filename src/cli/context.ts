@@ -4,9 +4,9 @@ import { codeOf, FatalError, InterruptedError, messageOf } from '../base/errors.
 import { wholeNumber } from '../base/settings.ts'
 import { tableExists } from '../db/catalog.ts'
 import { NothingThere } from '../db/connect.ts'
-import type { Database, Sql } from '../db/database.ts'
+import { beforeOthers, type Database, type Sql } from '../db/database.ts'
 import type { Output, Style } from './output/output.ts'
-import { noProgress, type Progress, progressLines } from './output/progress.ts'
+import { noProgress, type Progress } from './output/progress.ts'
 
 export interface CommonFlags extends ConfigFlags {
   readonly json?: boolean
@@ -52,10 +52,11 @@ export async function createContext(flags: CommonFlags, terminal: Terminal): Pro
   return { ...terminal, app, progress: await progressOf(flags, terminal, app), flags }
 }
 
-/** A bar, for which code is loaded on a terminal alone, or lines of the log. */
+/** A bar on a terminal, or lines of the log. Their code is loaded where something is shown. */
 async function progressOf({ quiet }: CommonFlags, { err }: Terminal, { clock, log }: App): Promise<Progress> {
-  if (quiet) return noProgress
-  return err.isTTY ? (await import('./output/progress-bar.ts')).progressBar(clock) : progressLines(clock, log)
+  if (quiet || !(err.isTTY || log.isLevelEnabled('info'))) return noProgress
+  const { progressBar, progressLines } = await import('./output/progress-shown.ts')
+  return err.isTTY ? await progressBar(clock) : progressLines(clock, log)
 }
 
 export function interruption(signal: NodeJS.Signals): InterruptedError {
@@ -63,7 +64,8 @@ export function interruption(signal: NodeJS.Signals): InterruptedError {
 }
 
 /** Writes the result of a command: one JSON document with `--json`, else the text. */
-export function writeResult({ out, flags }: Context, json: unknown, text: string, style?: Style): void {
+export function writeResult({ out, flags, progress }: Context, json: unknown, text: string, style?: Style): void {
+  progress.stop()
   if (flags.json) out.write(`${JSON.stringify(json)}\n`)
   else out.write(text, style)
 }
@@ -71,7 +73,10 @@ export function writeResult({ out, flags }: Context, json: unknown, text: string
 /** The same for a text that may be longer than the screen: with its colours, and through a pager. */
 export async function showResult(context: Context, json: unknown, text: string, style?: Style): Promise<void> {
   if (context.flags.json) writeResult(context, json, text)
-  else await context.out.page(text, { style, chops: context.flags.wide === true })
+  else {
+    context.progress.stop()
+    await context.out.page(text, { style, chops: context.flags.wide === true })
+  }
 }
 
 /** The width of tables; undefined when they show everything. */
@@ -105,12 +110,16 @@ export function writeSummary(context: Context, json: unknown, text: string, fail
 export async function withProgress<T>(
   { app, progress }: Context,
   name: string,
-  work: (onProgress: (table: string, rows: number, of: number) => void) => Promise<T>,
+  work: (
+    onProgress: (table: string, rows: number, of: number) => void,
+    onLooked: (tables: number, of: number) => void,
+  ) => Promise<T>,
   place?: string,
 ): Promise<{ readonly done: T; readonly seconds: number }> {
   const began = app.clock.now()
   progress.begin(name)
-  const done = await work((table, records, count) => progress.seen(table, { records, count }, 'rows'))
+  const onLooked = (records: number, count: number) => progress.seen(name, { records, count }, 'tables')
+  const done = await work((table, records, count) => progress.seen(table, { records, count }, 'rows'), onLooked)
     .catch((error: unknown) => {
       throw place === undefined ? error : withRoom(error, place)
     })
@@ -134,10 +143,10 @@ export async function untilAborted({ signal }: Terminal): Promise<void> {
  * Runs work with an open database, and closes it. By default it is a reader's: made and migrated by another command.
  * @param holds what the command does, shown to a process that finds the embedded database in use
  * @param options.isInterruptible whether the first SIGINT or SIGTERM ends the command; for commands that only read
- * @param options.stays whether it has the database for long, as a server does
  * @param options.access `change`: what is there is brought up to date first; `create`: what is not there is made, too; `migrate`:
  * made, and work itself brings it up to date
  * @param options.alone whether it waits for the end of another process that has the embedded database open, and works not through that one
+ * @param options.isShort whether it is some statements for which a person waits: they come before what syncs beside it
  * @throws UsageError where there is nothing to read or to change, or what is to be read has tables of an earlier version
  */
 export async function withDatabase<T>(
@@ -146,13 +155,13 @@ export async function withDatabase<T>(
   work: (db: Database) => Promise<T>,
   {
     isInterruptible = false,
-    stays = false,
     access = 'read' as 'read' | 'change' | 'create' | 'migrate',
     alone = false,
+    isShort = false,
   } = {},
 ): Promise<T> {
-  const { app, signal, restoreSignals } = context
-  // A server cancels the statement. The embedded database blocks this thread, where no handler of a signal could run.
+  const { app, signal, progress, restoreSignals } = context
+  // A server cancels the statement; of the embedded database nothing needs to be ended in order.
   if (isInterruptible && app.config.databaseUrl === undefined) restoreSignals?.()
   const creates = access === 'create' || access === 'migrate'
   const shares = access === 'read' ? 'reads' : 'writes'
@@ -162,22 +171,50 @@ export async function withDatabase<T>(
     ending: signal,
     ...(alone ? {} : { shares: shares as 'reads' | 'writes' }),
   }
-  const db = await openDatabase(app, [holds], { ...use, ...(isInterruptible ? { signal, isBrief: true } : { stays }) })
+  const open = async () => {
+    const db = await openDatabase(app, [holds], {
+      ...use,
+      thread: true,
+      ...(isInterruptible ? { signal, isBrief: true } : {}),
+    })
+    try {
+      if (access !== 'migrate') await prepare(db, context, access)
+      return db
+    } catch (error) {
+      await db.close()
+      throw error
+    }
+  }
+  progress.during(holds)
   try {
-    if (access !== 'migrate') await prepare(db, app, access)
-    return await work(db)
+    const db = await beforeOthers(open)
+    try {
+      return await (isShort ? beforeOthers(() => work(db)) : work(db))
+    } finally {
+      await db.close()
+    }
   } finally {
-    await db.close()
+    progress.stop()
   }
 }
 
-async function prepare(db: Database, app: App, access: 'read' | 'change' | 'create'): Promise<void> {
+async function prepare(db: Database, context: Context, access: 'read' | 'change' | 'create'): Promise<void> {
   if (access === 'read') {
-    await checkReadable(db, app)
+    await checkReadable(db, context.app)
     return
   }
   if (access === 'change' && !(await tableExists(db, 'sync.run'))) throw new NothingThere(db.place)
-  await migrateDatabase(db, app)
+  await migrateShown(db, context)
+}
+
+/** Brings the database up to date, and shows how much of that is done. */
+export async function migrateShown(
+  db: Database,
+  { app, progress }: Pick<Context, 'app' | 'progress'>,
+  options: { readonly again?: boolean; readonly duringMove?: boolean } = {},
+) {
+  const onProgress = (records: number, count: number) => progress.seen('migrate', { records, count }, 'files')
+  return await migrateDatabase(db, app, { ...options, onProgress }).finally(() => progress.end())
 }
 
 /** Runs work in a transaction that is rolled back, and returns its result. */

@@ -124,6 +124,8 @@ async function addCommand(
       if (error instanceof UsageError && flags.json === true && declared.jsonOfError)
         terminal.out.write(`${JSON.stringify(declared.jsonOfError(error.message))}\n`)
       throw error
+    } finally {
+      context?.progress.stop()
     }
   })
 }

@@ -124,6 +124,8 @@ export interface ExportOptions {
   readonly settings?: StoreSettings | undefined
   /** Called while rows are read: the table, and how many of all there are to read. */
   readonly onProgress: (table: string, rows: number, of: number) => void
+  /** Called while changes are looked for: in how many tables, of how many. */
+  readonly onLooked?: (tables: number, of: number) => void
 }
 
 export interface Exported extends Pick<LakeState, 'files' | 'rows' | 'bytes'> {
@@ -174,8 +176,9 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
   const candidates = await candidatesOf(work, before)
   const changes: Changes[] = []
   const tables = await lakeTables(sql, people)
-  for (const table of tables) {
+  for (const [nth, table] of tables.entries()) {
     signal?.throwIfAborted()
+    options.onLooked?.(nth, tables.length)
     const own = candidates.filter((file) => file.table === table.name)
     changes.push(await changesOf(sql, table, own, reading))
   }

@@ -6,11 +6,13 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock as clock } from '../../src/base/clock.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { readHolder } from '../../src/db/embedded/folder-lock.ts'
-import { socketPath } from '../../src/db/embedded/shared-folder.ts'
+import { openShared, socketPath } from '../../src/db/embedded/shared-folder.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { temporaryFolder, testDataDir } from '../support/postgres.ts'
 
 beforeAll(buildProgram)
+
+const thread = new URL('../../dist/db/embedded/engine-worker.js', import.meta.url)
 
 /** No API answers there. */
 const nowhere = ['--base-url', 'http://127.0.0.1:9/v3']
@@ -51,6 +53,34 @@ const waiting = [
   ['move', '--to', './moved'],
   ['serve-db', '--port', '0'],
 ]
+
+test('a command for which a person waits comes before what another process does all the time', {
+  timeout: 120_000,
+}, async () => {
+  const dataDir = await filledFolder()
+  const db = await openShared(dataDir, { clock, random: Math.random, thread })
+  let isOver = false
+  let done = 0
+  // As a first sync beside it: one transaction after the other, several at once.
+  const busy = Array.from({ length: 5 }, async () => {
+    for (; !isOver; done++) await db.transaction((sql) => sql.query('select count(*) from generate_series(1, 400000)'))
+  })
+  const run = async (...command: string[]) => {
+    const before = done
+    const { code, err } = await runProgram([...command, '--data-dir', dataDir, ...nowhere])
+    return { command, code, err: err.replace(/.*goes on.*\n/g, ''), waitedFor: done - before }
+  }
+  const add = ['watch', 'add', 'mine', '--event', 'captured', '--command', 'true']
+  const ran = [await run(...add), await run('watch', 'remove', 'mine', '--yes'), await run('web-key', 'add', 'bot')]
+  isOver = true
+  await Promise.all(busy)
+  await db.close()
+  // Those that are done while the program is loaded count, too: a second of them, at most.
+  for (const { waitedFor, ...one } of ran) {
+    expect(one).toMatchObject({ code: 0, err: '' })
+    expect(waitedFor, one.command.join(' ')).toBeLessThan(25)
+  }
+})
 
 describe('a command that needs an embedded folder for itself', { timeout: 600_000 }, () => {
   test('says at once for whom it waits and what helps, and ends with 75 after half a minute', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
 import { createLog } from '../../src/base/log.ts'
 import { visibleLine, visibleText } from '../../src/base/terminal-text.ts'
-import { progressLines } from '../../src/cli/output/progress.ts'
+import { progressLines } from '../../src/cli/output/progress-shown.ts'
 import { formatCsv } from '../../src/questions/asking/rows-text.ts'
 import type { Environment } from '../support/cli.ts'
 import { runInside } from '../support/cli-inside.ts'
@@ -38,7 +38,9 @@ describe('text that a terminal would act upon', () => {
     progress.begin(forged)
     await clock.advance(20_000)
     progress.seen(forged, { page: 1, pages: null, records: 1, count: null })
-    expect(written).toHaveLength(3)
+    await clock.advance(20_000)
+    progress.stop()
+    expect(written).toHaveLength(12)
     expect(written.join('')).not.toMatch(isUnprintable)
     expect(written.join('')).not.toMatch(/^2026/m)
   })

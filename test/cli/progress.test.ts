@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
+import { createLog } from '../../src/base/log.ts'
 import { shareUntil } from '../../src/cli/commands/backfill/backfill-from.ts'
 import { type Context, withProgress } from '../../src/cli/context.ts'
 import { noProgress } from '../../src/cli/output/progress.ts'
-import { progressBar } from '../../src/cli/output/progress-bar.ts'
+import { progressBar, progressLines } from '../../src/cli/output/progress-shown.ts'
 
 /** What a bar writes, as a terminal of 120 columns gets it; without what moves the cursor. */
-function onTerminal() {
+async function onTerminal() {
   const pieces: string[] = []
   const write = (piece: string) => {
     pieces.push(piece)
@@ -20,12 +21,12 @@ function onTerminal() {
     },
   })
   const clock = virtualClock(0)
-  return { clock, bar: progressBar(clock, terminal), text: () => pieces.join('') }
+  return { clock, bar: await progressBar(clock, terminal), text: () => pieces.join('') }
 }
 
 describe('a progress bar', () => {
   test('says how much is done of how much, and is full only at the end', async () => {
-    const { clock, bar, text } = onTerminal()
+    const { clock, bar, text } = await onTerminal()
     bar.begin('guilds')
     await clock.advance(1000)
     bar.seen('guilds', { records: 1, count: 4 }, 'keys')
@@ -37,7 +38,7 @@ describe('a progress bar', () => {
   })
 
   test('says what is left of the work where the rest takes longer', async () => {
-    const { clock, bar, text } = onTerminal()
+    const { clock, bar, text } = await onTerminal()
     const line = (at: number) => ({
       at,
       line: at,
@@ -58,13 +59,74 @@ describe('a progress bar', () => {
   })
 
   test('has no bar where the total is unknown', async () => {
-    const { clock, bar, text } = onTerminal()
+    const { clock, bar, text } = await onTerminal()
     bar.begin('players')
     await clock.advance(2000)
     bar.seen('players', { records: 7, count: null }, 'keys')
     bar.end()
     expect(text()).toContain('players 7 keys · 3.5/s')
     expect(text()).not.toMatch(/\[[=-]|7\/7|undefined|NaN/)
+  })
+
+  test('is renewed every second while nothing is counted, and leaves no trace', async () => {
+    const { clock, bar, text } = await onTerminal()
+    bar.begin('restore')
+    await clock.advance(3000)
+    expect(text().match(/restore \.\.\. \d s/g)).toEqual(['restore ... 1 s', 'restore ... 2 s', 'restore ... 3 s'])
+    bar.stop()
+    const before = text()
+    expect(before.endsWith('\r\u001b[K')).toBe(true)
+    await clock.advance(60_000)
+    expect(text()).toBe(before)
+  })
+
+  test('says of what mostly is brief nothing for two seconds', async () => {
+    const { clock, bar, text } = await onTerminal()
+    bar.during('watch add')
+    await clock.advance(1999)
+    expect(text()).toBe('')
+    await clock.advance(1)
+    expect(text()).toContain('watch add ... 2 s\r')
+    bar.stop()
+  })
+})
+
+/** What lines of progress say, with the seconds at which they do. */
+function inLog() {
+  const clock = virtualClock(0)
+  const said: string[] = []
+  const write = (line: string) => void said.push(`${clock.now() / 1000} ${line.replace(/^\S+ info /, '').trim()}`)
+  return { clock, said, progress: progressLines(clock, createLog('info', clock, { write })) }
+}
+
+describe('progress in a log', () => {
+  test('says every four seconds what goes on, and how much of it is done', async () => {
+    const { clock, said, progress } = inLog()
+    progress.during('restore')
+    await clock.advance(4000)
+    progress.begin('restore')
+    await clock.advance(3000)
+    progress.seen('game.item', { records: 30, count: 60 }, 'rows')
+    await clock.advance(5000)
+    progress.end()
+    await clock.advance(4000)
+    progress.stop()
+    await clock.advance(60_000)
+    expect(said).toEqual([
+      '4 restore: goes on, 4 s so far',
+      '8 game.item: 30 of 60 rows, 7.5/s, 4 s left',
+      '12 game.item: 30 of 60 rows, 3.8/s, 8 s left',
+      '16 restore: goes on, 16 s so far',
+    ])
+  })
+
+  test('says nothing of what is over within seconds', async () => {
+    const { clock, said, progress } = inLog()
+    progress.during('query')
+    await clock.advance(3999)
+    progress.stop()
+    await clock.advance(60_000)
+    expect(said).toEqual([])
   })
 })
 

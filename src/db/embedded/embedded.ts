@@ -121,7 +121,7 @@ export interface EmbeddedOptions {
   readonly template?: Template
   /**
    * The compiled `engine-worker.ts`: Postgres runs in a thread of its own, so that this one goes on during a statement, and questions
-   * end in time. Right for a process that stays; one that comes and goes starts sooner without.
+   * end in time, and shows how far its work is. One that comes and goes, as a poll does, loads less without.
    */
   readonly thread?: URL | undefined
   /** Aborted when the process is to end: housekeeping and copies that are due then are left for the next one. */

@@ -72,6 +72,8 @@ export interface MigrateOptions {
   readonly again?: boolean
   /** Accept a database into which a move is unfinished. */
   readonly duringMove?: boolean
+  /** Called with how many files of SQL are installed, of how many. */
+  readonly onProgress?: ((done: number, of: number) => void) | undefined
 }
 
 export interface Migrated {

@@ -44,7 +44,11 @@ interface ToInstall {
   readonly clock: Clock
   readonly version?: string
   readonly sqlHash: string
+  /** Called with how many files are done, of how many. */
+  readonly onProgress?: ((done: number, of: number) => void) | undefined
 }
+
+type Running = Pick<ToInstall, 'clock' | 'onProgress'>
 
 interface Applied {
   readonly applied: readonly string[]
@@ -55,12 +59,12 @@ interface Applied {
 /** Runs the migrations and the repeatable SQL that are due, in a transaction with the lock, and remembers whose they are. */
 export async function install(
   sql: Sql,
-  { folder, migrations, scripts, clock, version = '0.0.0', sqlHash }: ToInstall,
+  { folder, migrations, scripts, clock, version = '0.0.0', sqlHash, onProgress }: ToInstall,
 ): Promise<Applied> {
   const replaced = await replaceEarlierEdition(sql, folder, migrations)
-  const applied = await runMigrations(sql, folder, migrations)
+  const applied = await runMigrations(sql, folder, { migrations, onProgress })
   await sql.query(INSTALLED)
-  const installed = await runScripts(sql, scripts, clock)
+  const installed = await runScripts(sql, scripts, { clock, onProgress })
   const all = [...replaced, ...applied, ...installed.applied]
   if (installed.postponed !== undefined) return { applied: all, postponed: installed.postponed }
   await sql.query(
@@ -110,7 +114,11 @@ async function replaceEarlierEdition(sql: Sql, folder: string, migrations: reado
 }
 
 /** Runs the migrations that are due. Returns their files. */
-async function runMigrations(sql: Sql, folder: string, migrations: readonly Migration[]): Promise<string[]> {
+async function runMigrations(
+  sql: Sql,
+  folder: string,
+  { migrations, onProgress }: Pick<ToInstall, 'migrations' | 'onProgress'>,
+): Promise<string[]> {
   // Loaded only when there is something to migrate: most processes start sooner without drizzle.
   const { migrate: runDrizzle } = await import('drizzle-orm/pg-proxy/migrator')
   const { typed } = await import('../typed.ts')
@@ -124,7 +132,9 @@ async function runMigrations(sql: Sql, folder: string, migrations: readonly Migr
       for (const statement of statements) {
         const file = due[applied.length] ?? ''
         if (statement.trim() !== '') await naming(`migration ${file}`, () => sql.query(statement))
-        if (endsMigration(statement)) applied.push(file)
+        if (!endsMigration(statement)) continue
+        applied.push(file)
+        onProgress?.(applied.length, ends)
       }
     },
     { migrationsFolder: folder },
@@ -145,14 +155,14 @@ function endsMigration(statement: string): boolean {
  *
  * @throws FatalError naming the file that failed
  */
-async function runScripts(sql: Sql, scripts: readonly Script[], clock: Clock): Promise<Applied> {
-  const inPlace = await attempt(sql, async () => await run(sql, await dueOf(sql, scripts), clock))
+async function runScripts(sql: Sql, scripts: readonly Script[], running: Running): Promise<Applied> {
+  const inPlace = await attempt(sql, async () => await run(sql, await dueOf(sql, scripts), running))
   if ('done' in inPlace) return { applied: inPlace.done }
   let needed: readonly string[] = []
   const anew = await attempt(sql, async () => {
     const before = await installedObjects(sql, scripts)
     needed = await ownObjectsOn(sql, await dropInstalled(sql, before))
-    const applied = await run(sql, scripts, clock)
+    const applied = await run(sql, scripts, running)
     await grantAgain(sql, before, await installedObjects(sql, scripts))
     return applied
   })
@@ -194,8 +204,9 @@ async function dueOf(sql: Sql, scripts: readonly Script[]): Promise<readonly Scr
   return first < 0 ? [] : scripts.slice(first)
 }
 
-async function run(sql: Sql, scripts: readonly Script[], clock: Clock): Promise<string[]> {
-  for (const { name, path, text, sha256, names } of scripts) {
+async function run(sql: Sql, scripts: readonly Script[], { clock, onProgress }: Running): Promise<string[]> {
+  for (const [nth, { name, path, text, sha256, names }] of scripts.entries()) {
+    onProgress?.(nth, scripts.length)
     await naming(basename(path), () => sql.query(text))
     await sql.query(
       `insert into sync.installed_sql (name, sha256, installed_at, makes) values ($1, $2, $3, $4)

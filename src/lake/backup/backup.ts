@@ -41,6 +41,8 @@ interface BackupOptions {
   readonly settings?: StoreSettings | undefined
   /** Called while rows are read: the table, and how many of all there are to read. */
   readonly onProgress: (table: string, rows: number, of: number) => void
+  /** Called while changes are looked for: in how many tables, of how many. */
+  readonly onLooked?: (tables: number, of: number) => void
 }
 
 export interface BackedUp {
@@ -122,8 +124,10 @@ async function backupSnapshot(backup: Backup, reading: Reading, before: StoredMa
   const known = await knownFiles(backup, before, reading)
   const tables: BackupTable[] = []
   const changes: Changes<BackupTable, BackupFile>[] = []
-  for (const table of await listTables(sql)) {
+  const listed = await listTables(sql)
+  for (const [nth, table] of listed.entries()) {
     signal?.throwIfAborted()
+    options.onLooked?.(nth, listed.length)
     const own = await backupTable(sql, table)
     tables.push(own)
     changes.push(

@@ -119,7 +119,7 @@ const OPEN: Readonly<Record<Kind, readonly string[]>> = { duckdb: ['.wal'], sqli
  * @throws RetryableError while another process writes it
  */
 export async function exportFile(db: Database, file: string, kind: Kind, options: ExportOptions): Promise<Exported> {
-  const { clock, program, people, replace, dryRun, signal, onProgress } = options
+  const { clock, program, people, replace, dryRun, signal, onProgress, onLooked } = options
   return await withWritingFolder({ place: file, work: `${file}.wynnsync` }, clock, async (temporary) => {
     const before = await writtenBefore(file, kind, temporary)
     const duck = await openDuckDb(temporary)
@@ -130,7 +130,10 @@ export async function exportFile(db: Database, file: string, kind: Kind, options
         if (before && !replace && !dryRun) await refuseOther(sql, reading, file, before)
         const tables = await lakeTables(sql, people)
         const jobs = new Map<LakeTable, readonly Job[]>()
-        for (const table of tables) jobs.set(table, (await changesOf(sql, table, [], reading)).jobs)
+        for (const table of tables) {
+          onLooked?.(jobs.size, tables.length)
+          jobs.set(table, (await changesOf(sql, table, [], reading)).jobs)
+        }
         const rows = [...jobs.values()].flat().reduce((sum, job) => sum + job.rows, 0)
         const done = { files: 1, written: 1, rows, writtenRows: rows, bytes: 0, dropped: 0 }
         if (dryRun) return done

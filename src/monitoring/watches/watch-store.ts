@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { messageOf, UsageError } from '../../base/errors.ts'
 import { textOfFile } from '../../base/text/decode.ts'
-import type { Database, Sql } from '../../db/database.ts'
+import type { Sql } from '../../db/database.ts'
 import { matchDeliveries } from './delivery-state.ts'
 import { checkWatches, parseWatches, type Watch, type WatchFile } from './watch.ts'
 
@@ -43,25 +43,23 @@ const insertion = (condition: string, conflict: string) => `
     from jsonb_array_elements($1::text::jsonb) one where ${condition}
   on conflict (name) do ${conflict}`
 
-/** Adds a watch, which begins with what comes next, or replaces the one of its name, which goes on. @param site undefined: as of the others */
-export async function saveWatch(db: Database, watch: Watch, site: string | undefined): Promise<void> {
-  await db.transaction(async (sql) => {
-    const [before] = await sql.query('select from sync.watch where name = $1', [watch.name])
-    const replaced = 'update set rule = excluded.rule, player = excluded.player, target = excluded.target'
-    await sql.query(insertion('true', replaced), [JSON.stringify([watch]), null])
-    await sql.query('update sync.watch set site = coalesce($1::text, (select max(site) from sync.watch))', [
-      site ?? null,
-    ])
-    if (!before) await sql.query('delete from sync.watch_delivery where watch = $1', [watch.name])
-    await matchDeliveries(sql)
-  })
+/**
+ * Adds a watch, which begins with what comes next, or replaces the one of its name, which goes on; within a transaction.
+ * @param site undefined: as of the others
+ */
+export async function saveWatch(sql: Sql, watch: Watch, site: string | undefined): Promise<void> {
+  const [before] = await sql.query('select from sync.watch where name = $1', [watch.name])
+  const replaced = 'update set rule = excluded.rule, player = excluded.player, target = excluded.target'
+  await sql.query(insertion('true', replaced), [JSON.stringify([watch]), null])
+  await sql.query('update sync.watch set site = coalesce($1::text, (select max(site) from sync.watch))', [site ?? null])
+  if (!before) await sql.query('delete from sync.watch_delivery where watch = $1', [watch.name])
+  await matchDeliveries(sql)
 }
 
-export async function removeWatch(db: Database, name: string): Promise<void> {
-  await db.transaction(async (sql) => {
-    await sql.query('delete from sync.watch where name = $1', [name])
-    await matchDeliveries(sql)
-  })
+/** Within a transaction. */
+export async function removeWatch(sql: Sql, name: string): Promise<void> {
+  await sql.query('delete from sync.watch where name = $1', [name])
+  await matchDeliveries(sql)
 }
 
 /**

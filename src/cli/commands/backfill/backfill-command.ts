@@ -1,4 +1,4 @@
-import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
+import { type App, openDatabase } from '../../../app/app.ts'
 import { admissionOf, engineOf, openSharedApi } from '../../../app/app-api.ts'
 import { UsageError } from '../../../base/errors.ts'
 import { wholeNumber } from '../../../base/settings.ts'
@@ -8,7 +8,7 @@ import { resources } from '../../../resources/index.ts'
 import { latestCampaign } from '../../../sync/backfill/campaign.ts'
 import { isWorklist, type Resource, type Worklist } from '../../../sync/declare/resource.ts'
 import { skippedResult } from '../../../sync/run/run-result.ts'
-import { type Context, writeSummary } from '../../context.ts'
+import { type Context, migrateShown, writeSummary } from '../../context.ts'
 import { exitCode, exitCodeOfRuns } from '../../exit-codes.ts'
 import { prepareTables } from '../../maintenance.ts'
 import { instantFlag, refuseWithout } from '../../options.ts'
@@ -45,15 +45,16 @@ export async function backfillCommand(
   }
   const wanted = wantedOf(resource, flags, app)
   if (await isBackfilling(resource, app)) return skip(resource, context)
+  context.progress.during('backfill')
   // A sync of the same resource that finds the embedded database in use need not wait: the backfill does its work.
   const db = await openDatabase(app, [holdOf(resource), `sync ${resource.name}`], {
     lowMemory: true,
-    stays: true,
+    thread: true,
     shares: 'writes',
     stopWaiting: context.signal,
   })
   try {
-    await migrateDatabase(db, app)
+    await migrateShown(db, context)
     const finished = await finishedAt(db, resource, wanted)
     if (finished) return reportFinished(resource, finished, flags.dryRun === true, context)
     if (flags.dryRun) return await dryRun(resource, wanted, db, context)
@@ -73,8 +74,8 @@ export async function backfillCommand(
       await api.close()
     }
   } finally {
-    context.progress.end()
     await db.close()
+    context.progress.stop()
   }
 }
 

@@ -62,7 +62,7 @@ export async function backfillFromLake(
     writeSummary(context, { place: fromLake, ...done, seconds }, importedText(done, seconds), refusalsOf(done))
     return done.refused.length > 0 || done.tables.some(({ refused }) => refused > 0) ? exitCode.rejected : exitCode.done
   }
-  return await withDatabase(context, 'backfill from a lake', work, { access: 'create', alone: true, stays: true })
+  return await withDatabase(context, 'backfill from a lake', work, { access: 'create', alone: true })
 }
 
 /** Where there is no history yet, the price is that of an empty one, which is none of this user's. */

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { migrateDatabase, version } from '../../../app/app.ts'
+import { version } from '../../../app/app.ts'
 import { UsageError } from '../../../base/errors.ts'
 import { visibleLine } from '../../../base/terminal-text.ts'
 import type { Database } from '../../../db/database.ts'
@@ -11,7 +11,7 @@ import { storeSettings } from '../../../lake/lake-store.ts'
 import { resources } from '../../../resources/index.ts'
 import { type Verified, verifyDatabase } from '../../../sync/verify/verify.ts'
 import { type ConsentFlags, consent } from '../../ask.ts'
-import { type Context, withDatabase, withProgress, writeSummary } from '../../context.ts'
+import { type Context, migrateShown, withDatabase, withProgress, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText } from '../../output/units.ts'
@@ -36,7 +36,7 @@ export async function backupCommand(context: Context, flags: ConsentFlags, given
       withProgress(
         context,
         'backup',
-        (onProgress) => backupDatabase(db, place, { ...options, replace, onProgress }),
+        (onProgress, onLooked) => backupDatabase(db, place, { ...options, replace, onProgress, onLooked }),
         place,
       )
     const { done, seconds } = await write(yes).catch(async (error: unknown) => {
@@ -68,10 +68,9 @@ export async function restoreCommand(
   { ifAny = false }: { readonly ifAny?: boolean },
   given: string,
 ): Promise<number> {
-  const { app } = context
   const place = placeOf(given)
   const work = async (db: Database) => {
-    await migrateDatabase(db, app, { duringMove: true })
+    await migrateShown(db, context, { duringMove: true })
     return await withoutWriters(db, () => run(context, db, place)).catch((error: unknown) => {
       if (!ifAny || !(error instanceof NoBackup)) throw error
       const json = { place, target: db.place, at: null, program: null, tables: [], ...NOTHING }
@@ -90,7 +89,10 @@ async function run(context: Context, db: Database, place: string): Promise<numbe
   const { done, seconds } = await withProgress(context, 'restore', (onProgress) =>
     restoreDatabase(db, place, { signal, settings: storeSettings(app), onChecked, onProgress }),
   )
-  const failed = (await verifyDatabase(db, resources, { signal })).filter((check) => check.wrong > 0)
+  progress.begin('verify')
+  const onVerified = (records: number, count: number) => progress.seen('verify', { records, count }, 'checks')
+  const checks = await verifyDatabase(db, resources, { signal, onProgress: onVerified }).finally(() => progress.end())
+  const failed = checks.filter((check) => check.wrong > 0)
   const wrong = failed.reduce((sum, check) => sum + check.wrong, 0)
   writeSummary(
     context,

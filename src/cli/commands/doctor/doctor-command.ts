@@ -9,7 +9,7 @@ import { visibleLine } from '../../../base/terminal-text.ts'
 import { readOnlyReason, withGrants } from '../../../db/access.ts'
 import { serverVersion, tableExists } from '../../../db/catalog.ts'
 import { NothingThere } from '../../../db/connect.ts'
-import type { Database } from '../../../db/database.ts'
+import { beforeOthers, type Database } from '../../../db/database.ts'
 import { sqlState } from '../../../db/sql-errors.ts'
 import { unmatchedNames } from '../../../monitoring/watch-names.ts'
 import type { Watch } from '../../../monitoring/watches/watch.ts'
@@ -70,17 +70,23 @@ export function exitCodeOfFindings(findings: readonly Finding[]): number {
 
 /** @param sets whether the database is made and brought up to date first, as by the commands that write into it */
 export async function diagnose(context: Context, sets = false): Promise<Finding[]> {
+  context.progress.during('doctor')
+  // Beside a sync each of many statements would wait for it.
+  return await beforeOthers(() => findAll(context, sets)).finally(() => context.progress.stop())
+}
+
+async function findAll(context: Context, sets: boolean): Promise<Finding[]> {
   const { app, signal } = context
   const findings: Finding[] = []
   let db: Database | undefined
   let api: Api | undefined
   try {
-    db = await openDatabase(app, ['doctor'], { waitMs: 2000, isBrief: true, creates: sets, shares: 'writes' }).catch(
-      (error: unknown) => {
-        findings.push(databaseProblem(error, app))
-        return undefined
-      },
-    )
+    db = await openDatabase(app, ['doctor'], {
+      ...{ waitMs: 2000, isBrief: true, creates: sets, shares: 'writes' as const, thread: true },
+    }).catch((error: unknown) => {
+      findings.push(databaseProblem(error, app))
+      return undefined
+    })
     const database = db ? await checkDatabase(db, context, sets) : undefined
     findings.push(...(database?.findings ?? []))
     const watches = await checkWatches(app.config, db)

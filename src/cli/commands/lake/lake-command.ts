@@ -63,8 +63,8 @@ export async function lakeExport(context: Context, flags: ExportFlags, place: st
       withProgress(
         context,
         'lake',
-        (onProgress) => {
-          const all = { ...options, replace, onProgress }
+        (onProgress, onLooked) => {
+          const all = { ...options, replace, onProgress, onLooked }
           return kind ? exportFile(db, lake, kind, all) : exportLake(db, lake, all)
         },
         lake,

@@ -12,9 +12,10 @@ export async function mcpCommand(context: Context, { people = true }: { readonly
   const { serveMcp } = await loadMcp('mcp')
   const { clock } = context.app
   const work = async (db: Database) => {
+    context.progress.stop()
     const server = await serveMcp({ db, finders, clock, version, people, timeoutMs: TIMEOUT })
     await Promise.race([server.ended, untilAborted(context)])
     await server.close()
   }
-  return await withDatabase(context, 'mcp', work, { stays: true })
+  return await withDatabase(context, 'mcp', work)
 }

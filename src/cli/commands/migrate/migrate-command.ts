@@ -1,13 +1,13 @@
-import { admitReaders, migrateDatabase, olderText } from '../../../app/app.ts'
+import { admitReaders, olderText } from '../../../app/app.ts'
 import { RetryableError } from '../../../base/errors.ts'
 import { readOnlyReason } from '../../../db/access.ts'
 import type { Database } from '../../../db/database.ts'
-import { type Context, withDatabase, writeSummary } from '../../context.ts'
+import { type Context, migrateShown, withDatabase, writeSummary } from '../../context.ts'
 
 /** `migrate`: brings the database up to date. */
 export async function migrateCommand(context: Context): Promise<void> {
   const work = async (db: Database) => {
-    const { applied, newer, postponed } = await migrateDatabase(db, context.app, { again: true })
+    const { applied, newer, postponed } = await migrateShown(db, context, { again: true })
     if (postponed) throw new RetryableError(postponed)
     if ((await readOnlyReason(db)) === null) await admitReaders(db)
     const lines = [

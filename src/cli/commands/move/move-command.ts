@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
+import { type App, openDatabase } from '../../../app/app.ts'
 import { isConnection, readConnection } from '../../../base/connection-string.ts'
 import { messageOf, UsageError } from '../../../base/errors.ts'
 import { tableExists } from '../../../db/catalog.ts'
@@ -10,7 +10,7 @@ import { inSnapshot, type Moved, measure, moveDatabase, refuseRows, type TableSi
 import { isMoveUnfinished } from '../../../db/move/move-progress.ts'
 import { countWrites } from '../../../db/move/table-digest.ts'
 import { type ConsentFlags, consent } from '../../ask.ts'
-import { type Context, withDatabase, withProgress, writeResult, writeSummary } from '../../context.ts'
+import { type Context, migrateShown, withDatabase, withProgress, writeResult, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText } from '../../output/units.ts'
@@ -40,10 +40,10 @@ export async function moveCommand(context: Context, flags: MoveFlags): Promise<n
         const question = `Take the history of ${source.place} into the one that the other database has?`
         await consent(context, flags, { command: 'move --merge', question })
       }
-      const other = await openDatabase(target, ['move'], { stopWaiting: context.signal })
+      const other = await openDatabase(target, ['move'], { thread: true, stopWaiting: context.signal })
       try {
         if (other.place === source.place) throw samePlace(source)
-        await migrateDatabase(other, app, { duringMove: !merge })
+        await migrateShown(other, context, { duringMove: !merge })
         if (merge) {
           const { mergeDatabases } = await import('./move-merge.ts')
           if (!(await hasRows(other))) throw nothingToMergeInto(other.place)
@@ -112,7 +112,7 @@ async function showPlan(
   const { databaseUrl, dataDir } = target.config
   // An embedded database that is not there need not be made to see that it is empty.
   const isNew = databaseUrl === undefined && !existsSync(join(dataDir, 'postgres'))
-  const other = isNew ? undefined : await openDatabase(target, ['move'], { stopWaiting: context.signal })
+  const other = isNew ? undefined : await openDatabase(target, ['move'], { thread: true, stopWaiting: context.signal })
   try {
     if (other?.place === source.place) throw samePlace(source)
     const resumes = other !== undefined && (await isMoveUnfinished(other))

@@ -17,9 +17,9 @@ import { importedText, refusalsOf } from '../backfill/backfill-from-lake.ts'
 export async function mergeDatabases(context: Context, source: Database, target: Database): Promise<number> {
   const { app, signal } = context
   const folder = join(app.config.dataDir, 'lakes', 'merge')
-  const { done, seconds } = await withProgress(context, 'move', async (onProgress) => {
+  const { done, seconds } = await withProgress(context, 'move', async (onProgress, onLooked) => {
     const { clock } = app
-    await exportLake(source, folder, { clock, program: version, people: true, keepMs: 0, signal, onProgress })
+    await exportLake(source, folder, { clock, program: version, people: true, keepMs: 0, signal, onProgress, onLooked })
     const limits = { clock, maxBytes: Number.MAX_SAFE_INTEGER, signal }
     const imported = await importLake(target, openPlace(folder), { ...limits, onProgress })
     if (target.kind === 'server') await target.query('analyze')

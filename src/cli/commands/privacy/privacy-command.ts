@@ -40,7 +40,10 @@ export async function privacyPurge(context: Context, flags: PurgeFlags, name: st
   if (group !== undefined && !groups.includes(group))
     throw new UsageError(`privacy rule not found: ${group}; there are: ${groups.join(', ')}`)
   const removed = (isRehearsal: boolean) =>
-    withDatabase(context, command, (db) => removeFrom(db, { name, group, isRehearsal }, context), { access: 'change' })
+    withDatabase(context, command, (db) => removeFrom(db, { name, group, isRehearsal }, context), {
+      access: 'change',
+      isShort: true,
+    })
   let done = dryRun || !flags.yes ? await removed(true) : undefined
   if (!dryRun) {
     if (done) {

@@ -72,7 +72,7 @@ export async function startCommand(context: Context, flags: StartFlags): Promise
   if (rival) await stopHolder(context, rival)
   const holds = [startHold, ...scheduled.map(({ resource }) => `sync ${resource.name}`)]
   const db = await untilReached(context, missed, () =>
-    openDatabase(app, holds, { stays: true, shares: 'writes', ending: context.signal }),
+    openDatabase(app, holds, { thread: true, shares: 'writes', ending: context.signal }),
   )
   if (!db) return exitCode.done
   const opened = db

@@ -1,7 +1,7 @@
 import type { Option } from 'commander'
 import type { Api } from '../../../api/client.ts'
 import type { WalkProgress } from '../../../api/listings.ts'
-import { type App, migrateDatabase, openDatabase } from '../../../app/app.ts'
+import { type App, openDatabase } from '../../../app/app.ts'
 import { admissionOf, engineOf, openSharedApi } from '../../../app/app-api.ts'
 import { messageOf, RetryableError, UsageError } from '../../../base/errors.ts'
 import { wholeNumber } from '../../../base/settings.ts'
@@ -15,7 +15,7 @@ import { isWorklist, type Resource, type Worklist } from '../../../sync/declare/
 import type { Engine } from '../../../sync/run/engine.ts'
 import { type RunOptions, runResource } from '../../../sync/run/run-resource.ts'
 import { failedResult, type RunResult, skippedResult } from '../../../sync/run/run-result.ts'
-import { type Context, writeSummary } from '../../context.ts'
+import { type Context, migrateShown, writeSummary } from '../../context.ts'
 import { exitCodeOfRuns } from '../../exit-codes.ts'
 import { maintainDaily, prepareTables, retentionOf } from '../../maintenance.ts'
 import { keysNamed } from '../../named-keys.ts'
@@ -75,10 +75,11 @@ async function syncAll(chosen: readonly Synced[], flags: SyncFlags, context: Con
   const { app, signal, progress } = context
   if (await isHeldForSame(chosen, app)) return chosen.map(({ name }) => skippedResult(name))
   const runs: RunResult[] = []
+  progress.during('sync')
   try {
     await syncInto(runs, chosen, flags, context)
   } catch (error) {
-    progress.end()
+    progress.stop()
     if (error instanceof UsageError) throw error
     app.log.error({ err: error }, messageOf(error))
     const missed = chosen.filter(({ name }) => !runs.some((run) => run.resource === name))
@@ -95,13 +96,14 @@ async function syncInto(
   runs: RunResult[],
   chosen: readonly Synced[],
   flags: SyncFlags,
-  { app, signal, progress }: Context,
+  context: Context,
 ): Promise<void> {
+  const { app, signal, progress } = context
   const db = await openDatabase(app, chosen.map(holdOf), { lowMemory: true, shares: 'writes', stopWaiting: signal })
   let api: Api | undefined
   let watching: Watching | undefined
   try {
-    await migrateDatabase(db, app)
+    await migrateShown(db, context)
     const admission = await admissionOf(app, db, flags)
     api = openSharedApi(app, db)
     const engine = {
@@ -133,7 +135,7 @@ async function syncInto(
     await api?.close()
     // An embedded database is copied once a day before it is closed.
     await db.close()
-    progress.end()
+    progress.stop()
   }
 }
 

@@ -6,7 +6,7 @@ import { openHttp } from '../../../base/http.ts'
 import { wholeNumber } from '../../../base/settings.ts'
 import { visibleLine } from '../../../base/terminal-text.ts'
 import { NothingThere } from '../../../db/connect.ts'
-import type { Database } from '../../../db/database.ts'
+import type { Database, Sql } from '../../../db/database.ts'
 import { unmatchedNames } from '../../../monitoring/watch-names.ts'
 import { isNews, mostChanges } from '../../../monitoring/watches/delivery-state.ts'
 import type { Occurrence } from '../../../monitoring/watches/event-queries.ts'
@@ -68,13 +68,16 @@ export async function watchAdd(context: Context, flags: WatchFlags, name: string
   if (!watch) return
   const add = async (db: Database) => {
     await takeOver(context, db)
-    const { names } = await readWatches(db)
-    await checkNames(context, db, watch)
-    await saveWatch(db, watch, site)
-    const done = names.includes(name) ? 'replaced' : 'added'
-    shown(context, db.place, await readWatches(db), `${done} ${name} in ${db.place}\n`)
+    // Beside a sync each statement would wait for it.
+    const [before, after] = await db.transaction(async (sql) => {
+      const { names } = await readWatches(sql)
+      await checkNames(context, sql, watch)
+      await saveWatch(sql, watch, site)
+      return [names, await readWatches(sql)]
+    })
+    shown(context, db.place, after, `${before.includes(name) ? 'replaced' : 'added'} ${name} in ${db.place}\n`)
   }
-  await withDatabase(context, 'watch add', add, { access: 'create' })
+  await withDatabase(context, 'watch add', add, { access: 'create', isShort: true })
 }
 
 export async function watchList(context: Context): Promise<void> {
@@ -141,10 +144,13 @@ export async function watchRemove(context: Context, flags: ConsentFlags, name: s
   if (flags.dryRun) return shown(context, place, content, `would remove ${about}; nothing was changed\n`)
   await consent(context, flags, { command: 'watch remove', question: `Remove the watch ${visibleLine(about)}?` })
   const remove = async (db: Database) => {
-    await removeWatch(db, name)
-    shown(context, db.place, await readWatches(db), `removed ${name} from ${db.place}\n`)
+    const left = await db.transaction(async (sql) => {
+      await removeWatch(sql, name)
+      return await readWatches(sql)
+    })
+    shown(context, db.place, left, `removed ${name} from ${db.place}\n`)
   }
-  await withDatabase(context, 'watch remove', remove, { access: 'change' })
+  await withDatabase(context, 'watch remove', remove, { access: 'change', isShort: true })
 }
 
 interface Shown {
@@ -162,7 +168,7 @@ async function storedIn(context: Context, holds: string): Promise<Shown> {
     return await read(db)
   }
   if (existsSync(watchFileOf(context.app.config)))
-    return await withDatabase(context, holds, takeAndRead, { access: 'create' })
+    return await withDatabase(context, holds, takeAndRead, { access: 'create', isShort: true })
   return (await readOnly(context, holds, read)) ?? nothingThere
 }
 
@@ -200,8 +206,8 @@ async function takeOver({ app }: Context, db: Database): Promise<void> {
 }
 
 /** Checks the names in the filters of a watch. @throws UsageError for a name that nothing can have */
-async function checkNames({ app }: Context, db: Database, watch: Watch): Promise<void> {
-  const unmatched = await unmatchedNames(db, [watch])
+async function checkNames({ app }: Context, sql: Sql, watch: Watch): Promise<void> {
+  const unmatched = await unmatchedNames(sql, [watch])
   const wrong = unmatched.filter(({ isWrong }) => isWrong)
   if (wrong.length > 0) throw new UsageError(wrong.map(({ text }) => text).join('\n'))
   for (const { text } of unmatched) app.log.warn({}, `${text}; nothing is sent about it until there is one`)

@@ -19,7 +19,7 @@ export async function webKeyAdd(context: Context, _flags: object, name: string):
       const said = `\nkept is only its hash: note it now. Requests name it as "Authorization: Bearer KEY" or "X-API-Key: KEY".\n`
       writeResult(context, { name, key }, `${key}\n${context.flags.quiet ? '' : said}`)
     },
-    { access: 'change' },
+    { access: 'change', isShort: true },
   )
 }
 
@@ -53,7 +53,7 @@ export async function webKeyRemove(context: Context, flags: ConsentFlags, name: 
     await removeWebKey(db, name)
     writeSummary(context, { keys: await readWebKeys(db) }, `removed ${name}\n`)
   }
-  return await withDatabase(context, command, remove, { access: 'change' })
+  return await withDatabase(context, command, remove, { access: 'change', isShort: true })
 }
 
 async function namesOf(sql: Sql): Promise<string> {
