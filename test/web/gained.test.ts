@@ -1,6 +1,7 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
 import { guildBody, guildId, syncGuild } from '../support/guild-answers.ts'
+import { profile, syncPlayer } from '../support/player-answers.ts'
 import { hostile } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'
 
@@ -14,6 +15,15 @@ describe('the page of gains', () => {
     ] as const) {
       await syncGuild(world, guildBody('a', { 1: { rank: 'owner' } }, { ...hostileGuild, wars: a }), at)
       await syncGuild(world, guildBody('b', { 2: { rank: 'owner' } }, { wars: b }), at)
+    }
+    // Nobody fights any more, and no player ever did.
+    for (const [at, level, playtime] of [
+      ['13:00', 10, 5],
+      ['14:00', 12, 6.5],
+    ] as const) {
+      await syncGuild(world, guildBody('a', { 1: { rank: 'owner' } }, { ...hostileGuild, wars: 15 }), at)
+      await syncGuild(world, guildBody('b', { 2: { rank: 'owner' } }, { wars: 10, level }), at)
+      await syncPlayer(world, 1, profile(1, { playtime, globalData: { wars: 0 } }), at)
     }
   })
 
@@ -40,6 +50,41 @@ describe('the page of gains', () => {
       [hostile.guild, '1'],
     ])
     expect((await read('?counter=wars&from=2026-05-01&to=2026-05-02')).rows).toEqual([])
+  })
+
+  test('begins with a counter of which somebody gained some, and says in which unit', async () => {
+    const since = 'from=2026-06-01T12:30Z&to=2026-06-01T14:01Z'
+    expect((await read('?from=2026-06-01T09:00Z&to=2026-06-01T12:01Z')).title).toMatch(
+      / gained most wars: (at least )?5$/,
+    )
+    expect((await read(`?${since}`)).title).toMatch(/^Guild b gained most levels: (at least )?2$/)
+    expect((await read(`?kind=player&${since}`)).title).toMatch(/^Player1 gained most playtime: (at least )?1.5 hours$/)
+    expect((await read(`?entity=bbb&${since}`)).title).toMatch(/^Guild b gained (at least )?2 levels$/)
+    const own = await read(`?kind=player&entity=Player1&value=6&${since}`)
+    expect(own.title).toMatch(/^Player1 gained (at least )?1.5 hours of playtime$/)
+    expect(own.document.querySelector('#firsts h3')?.textContent).toBe('First seen with 6 hours of playtime: Player1')
+    expect(own.document.querySelector('#best thead')?.textContent).toContain('playtime (hours)')
+    // The number that the last response showed, not only one as of the end of the period.
+    const { document } = await read('?counter=wars&from=2026-06-01T09:00Z&to=2026-06-01T14:01Z')
+    expect(document.querySelector('#firsts h3')?.textContent).toBe(`First seen with 10 wars: ${hostile.guild}`)
+  })
+
+  test('asks of whom, and has each of its tables as CSV', async () => {
+    const { document } = await read('?counter=wars&entity=bbb&from=2026-06-01T09:00Z&to=2026-06-01T12:01Z')
+    expect(document.querySelector('input[name=entity]')?.getAttribute('value')).toBe('Guild b')
+    const { ask } = await served()
+    for (const [figure, question] of [
+      ['gains', 'top_gained'],
+      ['timeline', 'timeline'],
+      ['best', 'best'],
+      ['firsts', 'first_to'],
+    ] as const) {
+      const address = document.querySelector(`#${figure} a[href*="format=csv"]`)?.getAttribute('href') ?? ''
+      expect(address).toContain(`/api/v1/${question}?`)
+      const { status, text, headers } = await ask(address)
+      expect([status, headers['content-type']]).toEqual([200, expect.stringContaining('text/csv')])
+      expect(text.split('\r\n').length).toBeGreaterThan(2)
+    }
   })
 
   test('of one guild says what it gained, how that developed, and its best times', async () => {

@@ -83,4 +83,20 @@ describe('the page of a guild, for who leads it', () => {
     ])
     expect((await page(`?rival=${guildId('b')}`)).text('#rival-week h3')).toMatch(/^Guild b: Busiest on /)
   })
+
+  test('says how many of those who joined stayed, and has that and what else is asked of guilds as CSV', async () => {
+    await syncGuild(web.world, guildBody('a', { 1: { rank: 'owner' }, 5: { joined: '12:10' } }), '12:30')
+    const { rows, text, document } = await page()
+    expect(text('#retention h3')).toBe('Whether the 1 member who joined stayed for 30 days is not known yet')
+    expect(rows('retention')).toEqual([['2026-06', '1', '?', '1', '?', '1']])
+    const { ask } = await web.served()
+    const addresses = [...document.querySelectorAll('a[href*="format=csv"]')].map(
+      (one) => one.getAttribute('href') ?? '',
+    )
+    const questions = addresses.map((one) => one.replace(/^\/api\/v1\/(\w+)\?.*$/, '$1'))
+    expect(questions).toEqual(
+      expect.arrayContaining(['member_activity', 'member_contribution', 'member_retention', 'guild_history']),
+    )
+    for (const address of addresses) expect([address, (await ask(address)).status]).toEqual([address, 200])
+  })
 })

@@ -10,6 +10,19 @@ export function link(folder: string, name: string, text = name, before = '/'): M
   return html`<a href="${pathOf(folder, name, before)}">${text.trim() === '' ? name : text}</a>`
 }
 
+/** The answer of a question as CSV. */
+export function csvLink(
+  question: string,
+  given: Readonly<Record<string, string | number | Date>>,
+  text = 'CSV',
+): Markup {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(given))
+    query.set(name, value instanceof Date ? value.toISOString() : `${value}`)
+  query.set('format', 'csv')
+  return html`<a href="/api/v1/${question}?${query}" rel="nofollow">${text}</a>`
+}
+
 /** A guild in its colour, by its prefix where that is plain, else by its uuid. */
 export function guildLink(uuid: string | null, name: string | null, prefix: string | null = null): Cell {
   if (uuid === null) return 'no owner'

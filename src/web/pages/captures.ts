@@ -7,7 +7,7 @@ import { captureMatrixFigure } from '../../drawing/map/capture-matrix.ts'
 import { capturesFigure } from '../../drawing/map/captures.ts'
 import { readHolders } from '../../drawing/map/holds.ts'
 import { count, length, moment } from '../../drawing/words.ts'
-import { guildLink, link } from '../html/links.ts'
+import { csvLink, guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 
@@ -165,7 +165,9 @@ export async function recordsPage(visit: Visit): Promise<Page> {
       ? isWhole
         ? missing('record-list', 'No record of the map is known yet', 'wynnsync sync territories')
         : { id: 'record-list', title: 'The map was not seen in this period' }
-      : listFigure('record-list', count(records.length, 'record'), { columns, rows })
+      : listFigure('record-list', count(records.length, 'record'), {
+          ...{ columns, rows, note: isWhole ? csvLink('territory_record', {}) : undefined },
+        })
   return {
     path: '/records',
     title: records.length === 0 ? figure.title : 'Records of the map',

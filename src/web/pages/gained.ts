@@ -9,7 +9,7 @@ import { stepOf } from '../../drawing/period.ts'
 import { timeAxis, timeMargins } from '../../drawing/time-axis.ts'
 import { apiWords, compact, count, moment, number, shortened } from '../../drawing/words.ts'
 import { resolveName } from '../../questions/asking/names.ts'
-import { guildLink, link } from '../html/links.ts'
+import { csvLink, guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
@@ -38,6 +38,12 @@ interface Gain {
   readonly found_by: string | null
 }
 
+/** What people ask for most comes first, where it rose. */
+const usualCounters = ['wars', 'playtime', 'level']
+
+/** So many counters are tried until one rose in the period. */
+const TRIED = 6
+
 /** So many gainers are listed. */
 const MOST = 50
 
@@ -55,28 +61,28 @@ export async function gainedPage(visit: Visit): Promise<Page> {
       order by kind collate "C", counter collate "C"`,
     [Object.keys(kinds).filter((kind) => people || kind === 'guild')],
   )
-  const chosen = chosenCounter(counters, query)
-  if (!chosen) {
+  const some = countersOf(counters, query)
+  const kind = some[0]?.kind
+  if (!kind) {
     const none = missing('none', 'Nothing is counted yet', 'wynnsync sync guilds')
     return { path: '/gained', title: none.title, lead: leadText, chapters: [chapterOf('gained', 'Gains', none)] }
   }
-  const { kind, counter } = chosen
   const { frame, control } = await shownPeriod(visit, { path: '/gained', of: kinds[kind]?.of ?? [] })
-  const gains = await sql.query<Gain>(
-    `select place, entity, name, gained, at_most as most, quality, found_by from analytics.top_gained($1, $2, $3, $4, ${MOST})
-      order by place, name collate "C"`,
-    [kind, counter, frame.from, frame.to],
-  )
-  const own = await ownGain(visit, chosen, frame)
+  const found = await gainsOf(visit, some, frame)
+  if (!found)
+    throw new Problem('bad-argument', {
+      detail: `counter not found: ${kind} ${query.get('counter')}`,
+      argument: 'counter',
+    })
+  const { chosen, gains, own } = found
   const first = own ?? gains[0]
-  const what = apiWords(counter)
   return {
-    path: `/gained?${new URLSearchParams({ kind, counter })}`,
-    title: titleOf(first, what, own !== undefined),
+    path: `/gained?${new URLSearchParams({ kind, counter: chosen.counter })}`,
+    title: titleOf(first, chosen, own !== undefined),
     lead: `${moment(frame.from)} to ${moment(frame.to)} UTC. ${chosen.meaning.replace(/ NULL:.*$/, '')}`,
-    control: html`${kindLinks(counters, chosen, frame)}${counterForm(counters, chosen, query)}${control}<p class="at">Of the map: <a href="/records">records of captures, holds and empires</a></p>`,
+    control: html`${kindLinks(counters, chosen, frame)}${counterForm(some, { chosen, own }, query)}${control}<p class="at">Of the map: <a href="/records">records of captures, holds and empires</a></p>`,
     chapters: [
-      chapterOf('gained', 'Who gained most', gainsFigure(chosen, gains)),
+      chapterOf('gained', 'Who gained most', gainsFigure(chosen, gains, frame)),
       ...(first
         ? [
             chapterOf(
@@ -92,46 +98,88 @@ export async function gainedPage(visit: Visit): Promise<Page> {
   }
 }
 
-/** What the guild or player gained that the address names. */
-async function ownGain(
-  { sql, query, finders }: Visit,
-  { kind, counter }: Counter,
-  { from, to }: Frame,
-): Promise<Gain | undefined> {
-  const name = query.get('entity') ?? ''
-  if (name === '') return undefined
-  const { value: entity } = await resolveName(sql, { name: kind, type: 'uuid', value: name }, finders)
-  const [own] = await sql.query<Gain>(
-    `select null::int as place, entity, name, gained, at_most as most, quality, null as found_by from analytics.gained($1, $2, $3, $4, $5)`,
-    [kind, counter, entity, from, to],
-  )
-  return own
+interface Gains {
+  readonly chosen: Counter
+  readonly gains: readonly Gain[]
+  /** Of the guild or player that the address names. */
+  readonly own: Gain | undefined
 }
 
-function titleOf(first: Gain | undefined, what: string, isOwn: boolean): string {
+/** The gains of the counter that the address names; without one, of the first that rose. */
+async function gainsOf(visit: Visit, some: readonly Counter[], frame: Frame): Promise<Gains | undefined> {
+  const { sql, query, finders } = visit
+  const [name, given] = [query.get('entity') ?? '', query.get('counter')]
+  const usual = usualCounters.flatMap((counter) => some.filter((one) => one.counter === counter))
+  const tried =
+    given === null ? [...new Set([...usual, ...some])].slice(0, TRIED) : some.filter(({ counter }) => counter === given)
+  const kind = some[0]?.kind ?? ''
+  const entity =
+    name === '' ? undefined : (await resolveName(sql, { name: kind, type: 'uuid', value: name }, finders)).value
+  let last: Gains | undefined
+  for (const chosen of tried) {
+    const of = [kind, chosen.counter]
+    const [own] =
+      entity === undefined
+        ? []
+        : await sql.query<Gain>(
+            `select null::int as place, entity, name, gained, at_most as most, quality, null as found_by
+               from analytics.gained($1, $2, $3, $4, $5)`,
+            [...of, entity, frame.from, frame.to],
+          )
+    const isLast = chosen === tried.at(-1)
+    if (own && !own.gained && !isLast) continue
+    const gains = await sql.query<Gain>(
+      `select place, entity, name, gained, at_most as most, quality, found_by from analytics.top_gained($1, $2, $3, $4, ${MOST})
+        order by place, name collate "C"`,
+      [...of, frame.from, frame.to],
+    )
+    if (own?.gained || (!own && gains.length > 0)) return { chosen, gains, own }
+    // Where nobody gained any, the one that is asked for most is shown.
+    last ??= { chosen, gains, own }
+  }
+  return last
+}
+
+function titleOf(first: Gain | undefined, counter: Counter, isOwn: boolean): string {
   const name = first?.name ?? (isOwn ? 'this one' : 'Somebody')
-  if (isOwn && first?.gained === null) return `What ${name} gained of ${what} in this period is not known`
-  if (isOwn && first) return `${name} gained ${qualified(first)} ${what}`
+  const { noun, unit } = wordsOf(counter)
+  if (isOwn && first?.gained === null) return `What ${name} gained of ${noun} in this period is not known`
+  if (isOwn && first) return `${name} gained ${amountText(qualified(first), counter)}`
   return first?.gained
-    ? `${name} gained most ${what}: ${qualified(first)}`
-    : `No gain of ${what} is known in this period`
+    ? `${name} gained most ${noun}: ${qualified(first)}${unit}`
+    : `No gain of ${noun} is known in this period`
+}
+
+/** How a counter is called, and its unit where the name does not say it: `playtime` and ` hours`, but `wars` alone. */
+function wordsOf({ counter, unit }: Counter): { readonly noun: string; readonly unit: string } {
+  const what = apiWords(counter)
+  if (unit === `${what}s`) return { noun: unit, unit: '' }
+  return { noun: what, unit: unit === null || unit === 'times' || what.includes(unit) ? '' : ` ${unit}` }
+}
+
+/** `3 wars`, `1.5 hours of playtime`. */
+function amountText(amount: string, counter: Counter): string {
+  const { noun, unit } = wordsOf(counter)
+  if (unit !== '') return `${amount}${unit} of ${noun}`
+  return `${amount} ${amount.split(' ').at(-1) === '1' && noun === counter.unit ? noun.replace(/s$/, '') : noun}`
+}
+
+function headingOf(counter: Counter): string {
+  const { noun, unit } = wordsOf(counter)
+  return unit === '' ? noun : `${noun} (${unit.trim()})`
 }
 
 const leadText = 'Who gained most of any counter in any period, the best times, and who was first to a number.'
 
-function chosenCounter(counters: readonly Counter[], query: URLSearchParams): Counter | undefined {
-  const [kind, counter] = [query.get('kind') ?? 'guild', query.get('counter')]
-  const some = counters.filter((one) => one.kind === kind)
+/** The counters of the kind that the address names. */
+function countersOf(counters: readonly Counter[], query: URLSearchParams): readonly Counter[] {
+  const kind = query.get('kind') ?? 'guild'
   if (kinds[kind] === undefined)
     throw new Problem('bad-argument', {
       detail: `kind must be one of ${Object.keys(kinds).join(', ')}`,
       argument: 'kind',
     })
-  if (counter === null) return some.find((one) => one.counter === 'wars') ?? some[0]
-  const found = some.find((one) => one.counter === counter)
-  if (!found && counters.length > 0)
-    throw new Problem('bad-argument', { detail: `counter not found: ${kind} ${counter}`, argument: 'counter' })
-  return found
+  return counters.filter((one) => one.kind === kind)
 }
 
 /** `at least 12` where responses do not show all of it. */
@@ -150,17 +198,23 @@ function kindLinks(counters: readonly Counter[], chosen: Counter, { from, to }: 
 }
 
 /** Works without a script. */
-function counterForm(counters: readonly Counter[], { kind, counter }: Counter, query: URLSearchParams): Markup {
-  const kept = ['entity', 'from', 'to'].flatMap((name) => (query.has(name) ? [[name, query.get(name)] as const] : []))
-  const some = counters.filter((one) => one.kind === kind)
+function counterForm(
+  some: readonly Counter[],
+  { chosen: { kind, counter }, own }: Pick<Gains, 'chosen' | 'own'>,
+  query: URLSearchParams,
+): Markup {
+  const kept = ['from', 'to'].flatMap((name) => (query.has(name) ? [[name, query.get(name)] as const] : []))
   return html`<form action="/gained"><input type="hidden" name="kind" value="${kind}">${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <label>Counter <select name="counter">${some.map((one) => html`<option value="${one.counter}"${one.counter === counter ? html` selected` : ''}>${apiWords(one.counter)}</option>`)}</select></label>
+<label>${kind === 'guild' ? 'Guild' : 'Player'} <input name="entity" size="14" value="${own?.name ?? query.get('entity') ?? ''}" placeholder="all"></label>
 <label>First to <input name="value" size="10" inputmode="numeric" value="${query.get('value') ?? ''}" placeholder="a number"></label><button>Show</button></form>`
 }
 
-function gainsFigure({ kind, counter, unit }: Counter, gains: readonly Gain[]): Figure {
+function gainsFigure(chosen: Counter, gains: readonly Gain[], { from, to }: Frame): Figure {
+  const { kind, counter } = chosen
   const known = gains.filter(({ gained }) => gained !== null && gained > 0)
   if (known.length === 0) return { id: 'gains', title: 'No gain is known in this period' }
+  const csv = csvLink('top_gained', { kind, counter, from_time: from, to_time: to, n: 1000 })
   return {
     id: 'gains',
     title: `${count(known.length, kind === 'guild' ? 'guild' : 'player')} gained some`,
@@ -171,15 +225,9 @@ function gainsFigure({ kind, counter, unit }: Counter, gains: readonly Gain[]): 
     }`,
     picture: barsOf(kind, known.slice(0, 15)),
     table: {
-      columns: [
-        'Place',
-        kind === 'guild' ? 'Guild' : 'Player',
-        `${apiWords(counter)}${unit && unit !== counter ? ` (${unit})` : ''}`,
-        'At most',
-        'How sure',
-      ],
+      columns: ['Place', kind === 'guild' ? 'Guild' : 'Player', headingOf(chosen), 'At most', 'How sure'],
       rows: known.map((one) => [one.place, nameCell(kind, one), one.gained, one.most, one.quality.replace('_', ' ')]),
-      note: gains.length === MOST ? `The first ${MOST}; wynnsync query top_gained has more.` : undefined,
+      note: gains.length === MOST ? html`The first ${MOST}; ${csv} of up to 1,000.` : csv,
     },
     isTableShown: true,
   }
@@ -233,21 +281,24 @@ function barsOf(kind: string, gains: readonly Gain[]): Picture {
 /** What the counter was when each step began, and how much it rose in it. */
 async function timelineFigure(
   sql: Visit['sql'],
-  { kind, counter }: Counter,
+  chosen: Counter,
   { first: { entity, name }, frame }: { readonly first: Gain; readonly frame: Frame },
 ): Promise<Figure> {
   const id = 'timeline'
+  const { kind, counter } = chosen
+  const step = stepOf(frame, STEPS, 3600)
   const rows = await sql.query<{ at: Date; value: number | null; gained: number | null; quality: string }>(
     `select at, value, gained, quality from analytics.timeline($1, $2, $3, $4, $5, make_interval(secs => $6))`,
-    [kind, counter, entity, frame.from, frame.to, stepOf(frame, STEPS, 3600)],
+    [kind, counter, entity, frame.from, frame.to, step],
   )
-  const words = apiWords(counter)
+  const words = wordsOf(chosen).noun
   const known = rows.filter(({ value }) => value !== null)
+  const { from, to } = frame
   if (known.length === 0) return { id, title: `How ${words} of ${name ?? 'the first'} developed is not known` }
   return {
     id,
     title: `How ${words} of ${name ?? 'the first'} developed`,
-    lead: 'What it was at each moment; nothing is drawn where no response lies close before.',
+    lead: `What it was at each moment${chosen.unit === null || chosen.unit === 'times' ? '' : `, in ${chosen.unit}`}; nothing is drawn where no response lies close before.`,
     picture: draw(`${words} over time.`, (sheet) => ({
       height: 160,
       ...timeMargins(sheet),
@@ -259,13 +310,22 @@ async function timelineFigure(
       ],
     })),
     table: {
-      columns: ['At (UTC)', words, 'Gained until the next', 'How sure'],
+      columns: ['At (UTC)', headingOf(chosen), 'Gained until the next', 'How sure'],
       rows: rows.map(({ at, value, gained, quality }) => [at, value, gained, quality.replace('_', ' ')]),
+      note: csvLink('timeline', {
+        kind,
+        counter,
+        entity,
+        from_time: from,
+        to_time: to,
+        step: `${step} seconds`,
+      }),
     },
   }
 }
 
-async function bestFigure(sql: Visit['sql'], { kind, counter }: Counter, { entity, name }: Gain): Promise<Figure> {
+async function bestFigure(sql: Visit['sql'], chosen: Counter, { entity, name }: Gain): Promise<Figure> {
+  const { kind, counter } = chosen
   const best = await sql.query<{ period: string; from: Date | null; gained: number | null; quality: string }>(
     `select period, from_time as "from", gained, quality from analytics.best($1, $2, $3)`,
     [kind, counter, entity],
@@ -273,8 +333,9 @@ async function bestFigure(sql: Visit['sql'], { kind, counter }: Counter, { entit
   const known = best.filter(({ gained }) => gained !== null)
   if (known.length === 0) return { id: 'best', title: `No best day of ${name ?? 'the first'} is known` }
   return listFigure('best', `The best times of ${name ?? 'the first'}`, {
-    columns: ['Best', 'From (UTC)', apiWords(counter), 'How sure'],
+    columns: ['Best', 'From (UTC)', headingOf(chosen), 'How sure'],
     rows: known.map(({ period, from, gained, quality }) => [period, from, gained, quality.replace('_', ' ')]),
+    note: csvLink('best', { kind, counter, entity }),
   })
 }
 
@@ -284,10 +345,8 @@ interface Firsts {
   readonly frame: Frame
 }
 
-async function firstsFigure(
-  { sql, query }: Visit,
-  { chosen: { kind, counter }, first, frame }: Firsts,
-): Promise<Figure> {
+async function firstsFigure({ sql, query }: Visit, { chosen, first, frame }: Firsts): Promise<Figure> {
+  const { kind, counter } = chosen
   const text = query.get('value') ?? ''
   const value = text === '' ? await roundReached(sql, { kind, counter, entity: first.entity, frame }) : Number(text)
   if (value === undefined) return { id: 'firsts', title: 'No number is known that was reached' }
@@ -304,11 +363,11 @@ async function firstsFigure(
     [kind, counter, value],
   )
   if (rows.length === 0)
-    return { id: 'firsts', title: `No response shows one that reached ${number(value)} ${apiWords(counter)}` }
-  return listFigure('firsts', `First seen with ${number(value)} ${apiWords(counter)}: ${rows[0]?.name ?? 'somebody'}`, {
+    return { id: 'firsts', title: `No response shows one that reached ${amountText(number(value), chosen)}` }
+  return listFigure('firsts', `First seen with ${amountText(number(value), chosen)}: ${rows[0]?.name ?? 'somebody'}`, {
     columns: ['Place', kind === 'guild' ? 'Guild' : 'Player', 'Seen at (UTC)', 'Not yet at (UTC)'],
     rows: rows.map((one) => [one.place, nameCell(kind, one), one.at, one.after]),
-    note: 'Without a “not yet”, the first response about it showed the number already.',
+    note: html`Without a “not yet”, the first response about it showed the number already. ${csvLink('first_to', { kind, counter, value, n: 1000 })}`,
   })
 }
 
@@ -323,8 +382,8 @@ async function roundReached(
   }: { readonly kind: string; readonly counter: string; readonly entity: string; readonly frame: Frame },
 ): Promise<number | undefined> {
   const rows = await sql.query<{ value: number | null }>(
-    `select value from analytics.timeline($1, $2, $3, $4, $5, $5::timestamptz - $4::timestamptz) where value is not null order by at desc limit 1`,
-    [kind, counter, entity, frame.from, frame.to],
+    `select value from analytics.counter_series($1, $2::text::uuid, null, $3, $4, $5) where value is not null order by observed_at desc limit 1`,
+    [kind, entity, counter, frame.from, frame.to],
   )
   const value = rows[0]?.value ?? 0
   if (value < 1) return undefined

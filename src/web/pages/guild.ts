@@ -12,11 +12,12 @@ import type { Cell, Markup } from '../../drawing/html-table.ts'
 import { legendLine } from '../../drawing/swatch.ts'
 import { compact, count, levelText, moment, number, percent, wholeTick } from '../../drawing/words.ts'
 import { type Banner, bannerMarkup } from '../html/banner.ts'
-import { link } from '../html/links.ts'
+import { csvLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { areHoldersSent, type HeldPlace, placesMap, readPlaces } from '../html/places-map.ts'
 import { type Column, sortedTable } from '../html/sorted-table.ts'
+import { retentionFigure } from './guild-retention.ts'
 import { type Rival, readWar, warFigures } from './guild-war.ts'
 import { guildNamed } from './guilds.ts'
 
@@ -80,7 +81,7 @@ async function membersFigure(
       sortedTable(members, memberColumns, { path, query, usual: 'days', anchor: 'members' }),
     ),
     lead: html`At the end of the period; gains are of the period, ≥ where responses do not show all of it. A heading sorts, a second time the other way. Who hides when they are online does not count as inactive.
-<a href="/api/v1/member_activity?guild=${uuid}&amp;format=csv" rel="nofollow">CSV of activity</a>, <a href="/api/v1/member_contribution?guild=${uuid}&amp;from_time=${frame.from.toISOString()}&amp;to_time=${frame.to.toISOString()}&amp;format=csv" rel="nofollow">of contributions</a>`,
+${csvLink('member_activity', { guild: uuid }, 'CSV of activity')}, ${csvLink('member_contribution', { guild: uuid, from_time: frame.from, to_time: frame.to }, 'of contributions')}`,
   }
 }
 
@@ -164,7 +165,7 @@ export async function guildPage(visit: Visit): Promise<Page> {
   const subject = { uuid, path, name: name ?? 'This guild', prefix: guild?.prefix ?? holder?.prefix ?? null }
   const held = areSent && places.length > 0 ? places.filter((place) => place.uuid === uuid).length : null
   const rival = query.get('rival')
-  const [unlisted, standing, production, hours, overlay, war, members, moves, names] = await Promise.all([
+  const [unlisted, standing, production, hours, overlay, war, members, moves, stayed, names] = await Promise.all([
     guild ? undefined : notListed(visit),
     nowFigure(visit, subject, { guild, places, held }),
     held !== null && held > 0 ? productionFigure(visit, uuid) : undefined,
@@ -173,6 +174,7 @@ export async function guildPage(visit: Visit): Promise<Page> {
     warFigures(visit, { uuid, path, name, rivals, hours: warHours, wars: gains?.('wars') }, frame),
     gains && membersFigure(visit, subject, gains, frame),
     people ? movesFigure(sql, uuid, frame) : undefined,
+    retentionFigure(sql, uuid, frame.to),
     namesFigure(visit, uuid),
   ])
   const chapter = (id: string, ...figures: readonly (Figure | undefined)[]) =>
@@ -192,7 +194,7 @@ export async function guildPage(visit: Visit): Promise<Page> {
       chapter('war', ...war),
       ...(members ? [chapter('members', members)] : []),
       chapter('hours', hours, ...overlay),
-      chapter('history', moves && latestMoves(moves, uuid), names),
+      chapter('history', moves && latestMoves(moves, uuid), stayed, names),
     ],
   }
 }
@@ -205,8 +207,8 @@ const MOVES = 60
 /** Of moves of years the last ones: a page is read on a phone, too. */
 function latestMoves({ table, ...figure }: Figure, uuid: string): Figure {
   if (!table || table.rows.length <= MOVES) return { ...figure, ...(table && { table }) }
-  const all = `/api/v1/membership_event?guild_uuid=${uuid}&limit=10000&format=csv`
-  const note = html`The last ${number(MOVES)} of ${number(table.rows.length)}; <a href="${all}" rel="nofollow">CSV of all</a>.`
+  const all = csvLink('membership_event', { guild_uuid: uuid, limit: 10_000 }, 'CSV of all')
+  const note = html`The last ${number(MOVES)} of ${number(table.rows.length)}; ${all}.`
   return { ...figure, table: { ...table, rows: table.rows.slice(-MOVES), note } }
 }
 
@@ -413,6 +415,7 @@ async function namesFigure({ sql, finders }: Visit, uuid: string): Promise<Figur
   return listFigure('names-list', `Known as ${labelOf(latest)}`, {
     columns: ['Name', 'Prefix', 'From (UTC)', 'Until (UTC)'],
     rows: names.map(({ name, prefix, since, until }) => [name, prefix, since, until ?? 'now']),
+    note: csvLink('guild_history', { guild_uuid: uuid, limit: 10_000 }),
   })
 }
 

@@ -6,7 +6,7 @@ import { observedOf, type Period } from '../../drawing/period.ts'
 import { legendLine } from '../../drawing/swatch.ts'
 import { apiWords, clockTime, count, day, length, number, percent } from '../../drawing/words.ts'
 import { resolveName } from '../../questions/asking/names.ts'
-import { guildLink, link } from '../html/links.ts'
+import { csvLink, guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
@@ -56,7 +56,7 @@ export async function playerPage(visit: Visit): Promise<Page> {
     chapters: [
       chapterOf('playtime', 'Playtime', await playtimeFigure(visit, player, frame)),
       chapterOf('sessions', 'Sessions', sessions),
-      chapterOf('biography', 'Names and guilds', biographyFigure(spells)),
+      chapterOf('biography', 'Names and guilds', biographyFigure(spells, player)),
       ...(boards.length > 0 ? [chapterOf('boards', 'Leaderboards', boardsFigure(boards))] : []),
     ],
   }
@@ -111,6 +111,7 @@ async function playtimeFigure(visit: Visit, player: string, period: Frame): Prom
     table: {
       columns: ['Day (UTC)', 'Hours, at least', 'Hours, at most', 'Coverage'],
       rows: days.map((one) => [String(one.day), hours(one.least), hours(one.most), percent(one.coverage)]),
+      note: csvLink('player_playtime', { player, from_time: from, to_time: to }),
     },
     isTableShown: true,
   }
@@ -214,6 +215,7 @@ async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {
       rows: sessions.map(({ world, from, until, seconds }) => [
         ...[world, from, until, seconds < 1 ? 'listed once' : length(seconds)],
       ]),
+      note: csvLink('player_session', { player_uuid: player, limit: 10_000 }),
     },
     isTableShown: true,
   }
@@ -254,7 +256,7 @@ function boardsFigure(boards: readonly BoardPlace[]): Figure {
   })
 }
 
-function biographyFigure(spells: readonly Spell[]): Figure {
+function biographyFigure(spells: readonly Spell[], player: string): Figure {
   if (spells.length === 0) return missing('spells', 'No name or guild is known', 'wynnsync sync players guilds')
   const names = new Set(spells.flatMap(({ username }) => username ?? []))
   return listFigure(
@@ -265,6 +267,7 @@ function biographyFigure(spells: readonly Spell[]): Figure {
       rows: spells.map(({ username, guild, name, rank, since, shown, until }) => [
         ...[username, guild === null ? '' : guildLink(guild, name), rank ?? '', since, shown, until ?? ''],
       ]),
+      note: csvLink('player_biography', { player }),
     },
   )
 }

@@ -11,7 +11,7 @@ import { type Context, createContext, writeResult } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { diagnose, exitCodeOfFindings, findingsText, publicFinding } from '../doctor/doctor-command.ts'
 
-export interface InitFlags {
+interface InitFlags {
   readonly yes?: boolean
   readonly dryRun?: boolean
   readonly systemd?: boolean

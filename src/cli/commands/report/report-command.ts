@@ -9,7 +9,7 @@ import { type Context, withDatabase, withRoom, writeResult } from '../../context
 import { keysKnown, notFound } from '../../named-keys.ts'
 import { instantFlag } from '../../options.ts'
 
-export interface ReportFlags {
+interface ReportFlags {
   readonly from?: string
   readonly to?: string
   readonly guild?: string

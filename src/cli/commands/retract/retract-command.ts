@@ -13,7 +13,7 @@ import { exitCode } from '../../exit-codes.ts'
 import { instantFlag } from '../../options.ts'
 import { formatTable } from '../../output/table.ts'
 
-export interface RetractFlags extends ConsentFlags {
+interface RetractFlags extends ConsentFlags {
   readonly from?: string
   readonly to?: string
 }

@@ -4,7 +4,7 @@ import { openRecordings, type Sandbox, startSandbox } from '../../../sandbox/ind
 import { type Context, untilAborted, writeResult } from '../../context.ts'
 import { instantFlag } from '../../options.ts'
 
-export interface SandboxFlags {
+interface SandboxFlags {
   readonly port?: string
   readonly dialect?: 'live' | 'documented'
   readonly seed?: string
