@@ -1,7 +1,12 @@
+import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
+import { openShared } from '../../src/db/embedded/shared-folder.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { resources } from '../../src/resources/index.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
@@ -68,6 +73,40 @@ describe('wynnsync start', () => {
     ])
     const [leased] = await db.values('select count(*) from sync.work_item where leased_until > checked_at')
     expect(leased).toEqual([0])
+  })
+
+  test('ends within five seconds whatever goes on: a request without a response, and the transaction of another process', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1')
+    onTestFinished(() => void silent.closeAllConnections())
+    await once(silent, 'listening')
+    const { port } = silent.address() as AddressInfo
+    const dataDir = await testDataDir()
+    const environment = {
+      ...{
+        WYNNSYNC_DATA_DIR: dataDir,
+        WYNNSYNC_BASE_URL: `http://127.0.0.1:${port}`,
+        WYNNSYNC_SCHEDULE: only('seasons'),
+      },
+    }
+    const requested = once(silent, 'request')
+    const { child, finished } = startProgram(['start'], environment)
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await requested
+    const other = await openShared(dataDir, { clock: systemClock, shares: 'writes' })
+    const never = new AbortController()
+    const held = other.transaction(async (sql) => {
+      await sql.query('select 1')
+      child.kill('SIGTERM')
+      await systemClock.sleep(60_000, never.signal)
+    })
+    await once(child.stderr as NodeJS.ReadableStream, 'data')
+    const asked = performance.now()
+    expect((await finished).code).toBe(0)
+    // Five, and what a busy machine needs.
+    expect(performance.now() - asked).toBeLessThan(7000)
+    never.abort()
+    await held.catch(() => undefined)
+    await other.close().catch(() => undefined)
   })
 
   test.runIf(hasTerminals)('shows a line for each run on a terminal, and when the next one is due', async () => {

@@ -39,8 +39,9 @@ import type { WebFlags, webOptionsOf } from '../serve/open-web.ts'
 import { checkLake, keepLake, lakeMetrics } from './start-lake.ts'
 import { keepVerified, verifyMetrics, verifyWarnings } from './start-verify.ts'
 
-/** How long in-flight requests may take to end after a SIGTERM, ms; the rest of ten seconds is for the database. */
-const GRACE = 5000
+/** How long in-flight requests may take to end after a SIGTERM, and all else, ms. The program itself ends within two seconds more. */
+const GRACE = 1500
+const ALL_WITHIN = 3000
 /** How long another `start` may take to end, and how often it is looked at, ms. */
 const END_WITHIN = 30_000
 const LOOK_EVERY = 200
@@ -54,6 +55,24 @@ export interface StartFlags extends MonitoringFlags, StartWebFlags {
 
 /** `start`: syncs everything when it is due, until SIGTERM or Ctrl-C. Returns the exit code. */
 export async function startCommand(context: Context, flags: StartFlags): Promise<number> {
+  return await endsInTime(context, start(context, flags))
+}
+
+/** The result of work, and soon after a signal the end of it, whatever goes on: what is not committed then is as after a kill. */
+async function endsInTime({ app, signal }: Context, work: Promise<number>): Promise<number> {
+  const over = new AbortController()
+  const late = new Promise<number>((resolve) => {
+    const wait = async () => {
+      await systemClock.sleep(ALL_WITHIN, over.signal)
+      app.log.warn({}, 'ends before all is done: the next start does it again')
+      resolve(exitCode.done)
+    }
+    signal.addEventListener('abort', () => void wait().catch(() => undefined), { once: true })
+  })
+  return await Promise.race([work, late]).finally(() => over.abort())
+}
+
+async function start(context: Context, flags: StartFlags): Promise<number> {
   const { app } = context
   // Wrong names fail before anything is opened.
   resourcesNamed(Object.keys(app.config.plausibleShares))
@@ -70,6 +89,7 @@ export async function startCommand(context: Context, flags: StartFlags): Promise
   const rival = await folderHolder(app)
   if (rival && !flags.replace) return skipStart(context, rival)
   if (rival) await stopHolder(context, rival)
+  context.progress.during('start')
   const holds = [startHold, ...scheduled.map(({ resource }) => `sync ${resource.name}`)]
   const db = await untilReached(context, missed, () =>
     openDatabase(app, holds, { thread: true, shares: 'writes', ending: context.signal }),
@@ -105,6 +125,7 @@ export async function startCommand(context: Context, flags: StartFlags): Promise
     if (webOptions) web = await openStartWeb(context, db, webOptions)
     api = openSharedApi(app, db, monitoring.request)
     app.log.info({ database: db.place, resources: scheduled.length, off: off.length > 0 ? off : undefined }, 'started')
+    context.progress.stop()
     await run(context, { db, api, scheduled, monitoring, outages, viewsDue, admission })
     app.log.info({}, 'stopped')
     return exitCode.done
