@@ -75,6 +75,52 @@ describe.each(kindsOfLongTests)('what one response must not change of members, o
     expect(await rows('select distinct kind, times from sync.claim')).toEqual([['joined', 1]])
   })
 
+  describe('where most members are others at once', () => {
+    const others = Object.fromEntries(
+      [11, 12, 13, 14, 15, 16].map((number) => [number, { joined: '09:00', contributed: 5 * number }]),
+    )
+    const strange = { 1: { rank: 'owner', joined: '00:00', contributed: 100 }, ...others }
+    const counted = () =>
+      rows(
+        `select count(distinct player_uuid)::int, max(value)::int from game.member_counter where counter = 'contributed'`,
+      )
+
+    test('after one response alone no player joined and none left', async () => {
+      await sync(usual, '10:00')
+      expect(await sync(strange, '10:05')).toMatchObject({
+        events: 0,
+        guarded: [
+          { guard: 'plausibility', action: 'pending', reason: expect.stringContaining('new: 6 records of 7') },
+          { guard: 'absence', action: 'pending' },
+        ],
+      })
+      expect(await counted()).toEqual([[7, 700]])
+      for (const at of ['10:10', '10:15']) await sync(usual, at)
+      expect(await events()).toEqual([])
+      expect(await claims()).toEqual([])
+      expect(await rows('select count(*)::int from game.guild_member')).toEqual([[7]])
+      expect(await counted()).toEqual([[7, 700]])
+    })
+
+    test('a second response is believed, and dates them by the first', async () => {
+      await sync(usual, '10:00')
+      for (const at of ['10:05', '10:06', '10:10']) await sync(strange, at)
+      expect(await versions(12)).toEqual([['Player12', 'recruit', '09:00', '10:05', 'infinity']])
+      expect(await versions(2)).toEqual([['Player2', 'recruit', '00:00', '10:00', '10:05']])
+      expect(await events()).toHaveLength(12)
+      expect(await claims()).toEqual([])
+    })
+
+    test.each([
+      ['that a person accepts', '10:05', { accept: true }],
+      ['a day later', '02 10:05', {}],
+    ])('a response %s is believed at once', async (_name, at, options) => {
+      await sync(usual, '10:00')
+      await sync(strange, at, {}, options)
+      expect(await versions(12)).toEqual([['Player12', 'recruit', '09:00', at, 'infinity']])
+    })
+  })
+
   test('who joined again since the last response left before, at once', async () => {
     await sync(usual, '10:00')
     await sync({ ...usual, 2: { joined: '10:02', rank: 'recruiter' } }, '10:05')

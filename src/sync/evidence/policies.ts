@@ -47,7 +47,7 @@ export type ClaimKind =
   | 'joined'
   /** Other ranks of many members at once. */
   | 'rank'
-  /** A key that no earlier response showed, where its appearance is an event, or most keys are new at once: it is there since the first of them. */
+  /** A key that no earlier response showed, where its appearance is an event, or most keys, or members of a guild, are new at once: it is there since the first of them. */
   | 'appeared'
   /** Records lack a field that most had, or a list of one record cannot be read: from then on it is unknown. */
   | 'unsent'

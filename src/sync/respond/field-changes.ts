@@ -1,8 +1,11 @@
 import type { Sql } from '../../db/database.ts'
 import { type Change, changesBetween } from '../normalize/changed-fields.ts'
 import { canonicalJson, indexable, type Json } from '../normalize/hash.ts'
+import { documentOf } from '../normalize/novelties.ts'
 import { bulkTable, writeRows } from '../sql/history-sql.ts'
 import { fieldChange } from '../tables/ledger.ts'
+import type { Loaded } from './load.ts'
+import { withVolatileOf } from './volatile-fields.ts'
 
 /** An entity whose document changed, appeared (`before` undefined) or disappeared (`after` undefined) at an instant. */
 export interface DocumentChange {
@@ -27,6 +30,17 @@ export async function appendFieldChanges(
     }
   }
   await writeRows(sql, [{ table: bulkTable(fieldChange), rows: rows(), filled: {} }], documents.length)
+}
+
+/** What a response at an instant began and changed. */
+export function documentChanges({ inserted, changed, volatile }: Loaded, at: Date): DocumentChange[] {
+  const documents = changed.map(({ entity, before, extra }) => ({
+    key: entity.key,
+    at,
+    before: withVolatileOf(entity, before, extra, volatile.all),
+    after: documentOf(entity),
+  }))
+  return [...inserted.map((one) => ({ key: one.key, at, before: undefined, after: documentOf(one) })), ...documents]
 }
 
 function toRow(

@@ -1,6 +1,7 @@
 import { instantText } from '../../db/bulk/values.ts'
 import type { Sql } from '../../db/database.ts'
-import type { Answered, History, RelatedHistory, ResourceBase } from '../declare/resource.ts'
+import { historyShape } from '../../db/history.ts'
+import type { Answered, History, RelatedHistory, ResourceBase, Row } from '../declare/resource.ts'
 import {
   corroborate,
   forgetClaims,
@@ -13,14 +14,13 @@ import {
 import { isBurst, NEW_AT_ONCE, policiesOf, UNLISTED_AT_ONCE } from '../evidence/policies.ts'
 import { appendQuarantine } from '../ledger/ledger.ts'
 import type { Json } from '../normalize/hash.ts'
-import { documentOf } from '../normalize/novelties.ts'
 import { type Prepared, rootsOf } from '../normalize/prepare.ts'
 import { type LoadedBefore, notLoadedBefore } from '../normalize/prepared-before.ts'
 import type { Touched } from '../outbox/outbox.ts'
 import { bulkTable } from '../sql/history-sql.ts'
 import { carryForward, carryOdd, carryUnsent, withoutReturns } from './carry.ts'
 import { type CorroboratedValues, corroborateValues, forgetValuesOf, rememberShown } from './corroborate-values.ts'
-import { appendFieldChanges, type DocumentChange } from './field-changes.ts'
+import { appendFieldChanges, documentChanges } from './field-changes.ts'
 import {
   absenceActions,
   appearedActions,
@@ -29,20 +29,21 @@ import {
   olderActions,
   zeroActions,
 } from './guard-actions.ts'
-import type { Appeared, Loaded, NewKeys, Withdrawn } from './load.ts'
+import type { Appeared, Loaded, NewKeys, Order, Withdrawn } from './load.ts'
 import { type Absence, closeAbsent, closePreviousSpells, countCurrent, findMissingKeys } from './missing-keys.ts'
 import { loadAndRemember, takeBackOfGone } from './pending-versions.ts'
 import { appendSamples } from './samples.ts'
 import { lostBy, recordDrift } from './shape-changes.ts'
 import { noneUnsent } from './unsent-fields.ts'
 import type { IncomingResponse } from './validate-response.ts'
-import { withVolatileOf } from './volatile-fields.ts'
 
 interface Among {
-  /** How many records the response has. */
+  /** How many records the response has, or how many hang on its key. */
   readonly of: number
   /** The instant that the last accepted response speaks for. */
   readonly lastSeen: Date
+  /** Key of a worklist that they all hang on. */
+  readonly scope?: string | undefined
 }
 
 /** What is new in responses that are further apart did not come at once; ms. */
@@ -57,12 +58,12 @@ async function judgeNewKeys(
   witness: Witness,
   { corroboratesNew = false }: History,
   appeared: readonly Appeared[],
-  { of, lastSeen }: Among,
+  { of, lastSeen, scope }: Among,
 ): Promise<NewKeys> {
   const isAtOnce = witness.at.getTime() - lastSeen.getTime() <= longestMoment
   const entities = appeared.flatMap(({ entity, isBack }) => (corroboratesNew || !isBack ? [entity] : []))
   const isDoubted = corroboratesNew || (isAtOnce && isBurst(entities.length, of, NEW_AT_ONCE))
-  const before = new Set((await pendingClaims(sql, witness, 'appeared')).map(({ subject }) => subject))
+  const before = new Set((await pendingClaims(sql, witness, 'appeared', scope)).map(({ subject }) => subject))
   const doubted = entities.filter(({ key }) => isDoubted || before.has(key))
   const claims = doubted.map(({ key }) => ({ subject: key }))
   const { confirmed } = await corroborate(sql, witness, 'appeared', claims)
@@ -79,16 +80,17 @@ interface Shown {
   readonly isComplete: boolean
   /** Those that are still held back. */
   readonly held: readonly Prepared[]
+  readonly scope?: string | undefined
 }
 
 /** Forgets what is claimed of keys and not pending any more. Returns those that the response before showed and this one lacks. */
 async function forgetNewKeys(
   sql: Sql,
   witness: Witness,
-  { seen, isComplete, held }: Shown,
+  { seen, isComplete, held, scope }: Shown,
 ): Promise<readonly PendingClaim[]> {
   const isHeld = new Set(held.map(({ key }) => key))
-  const over = (await pendingClaims(sql, witness, 'appeared')).filter(
+  const over = (await pendingClaims(sql, witness, 'appeared', scope)).filter(
     ({ subject, firstAt }) =>
       !isHeld.has(subject) &&
       (isComplete || seen.has(subject) || witness.at.getTime() - firstAt.getTime() > longestClaim),
@@ -111,7 +113,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const touched: Touched = { keys: new Set(closed.map(({ key }) => key)), concerns: new Set() }
   addTouched(touched, resource.history, loaded)
   const related = await loadRelated(sql, resource, there, witness, { goneRoots: gone, touched })
-  const { sampled, samples, content } = await loadSamples(sql, resource, there, at)
+  const { sampled, samples, content } = await loadSamples(sql, resource, withoutSamplesOf(there, related.held), at)
   const missed = {
     what: 'records',
     waiting: waiting.length,
@@ -168,6 +170,18 @@ function withoutHeld({ history }: ResourceBase, response: IncomingResponse, held
   if (held.length === 0 || history.corroboratesNew) return response
   const keys = new Set(held.map(({ key }) => key))
   const entities = response.preparation.entities.filter(({ key }) => !keys.has(key))
+  return { ...response, preparation: { ...response.preparation, entities } }
+}
+
+/** A response without the samples of what hangs on its key and is not there yet: those that have its values in all columns of its key. */
+function withoutSamplesOf(response: IncomingResponse, held: readonly Row[]): IncomingResponse {
+  if (held.length === 0) return response
+  const isOfHeld = (row: Row) => held.some((key) => Object.entries(key).every(([name, value]) => row[name] === value))
+  const withoutHeldIn = (samples: Prepared['samples']) =>
+    Object.fromEntries(
+      Object.entries(samples ?? {}).map(([name, rows]) => [name, rows.filter((row) => !isOfHeld(row))]),
+    )
+  const entities = response.preparation.entities.map((one) => ({ ...one, samples: withoutHeldIn(one.samples) }))
   return { ...response, preparation: { ...response.preparation, entities } }
 }
 
@@ -313,9 +327,11 @@ async function loadRelated(
   guarded: GuardAction[]
   withdrawn: Withdrawn[]
   volatile: readonly string[]
+  held: readonly Row[]
 }> {
   const { preparation, guards, scope, unsent } = response
   const withdrawn: Withdrawn[] = []
+  const held: Row[] = []
   const volatile: string[] = []
   let written = 0
   let corrected = 0
@@ -338,7 +354,10 @@ async function loadRelated(
       written += ended
     }
     const lastSeen = response.last ? new Date(response.last.observedAt) : null
-    const loaded = await loadAndRemember(sql, witness, history, entities, { lastSeen, scope })
+    const judgeNew = relatedJudge(sql, witness, history, entities.length, response)
+    const loaded = await loadAndRemember(sql, witness, history, entities, { lastSeen, scope, judgeNew })
+    for (const { root } of loaded.held) held.push(keyIn(history, root))
+    for (const one of appearedActions(loaded.held.length, entities.length)) guarded.push(one)
     await rememberShown(sql, witness, believed.shown)
     written += loaded.inserted.length + loaded.changed.length + loaded.withdrawn.length
     for (const one of loaded.withdrawn) withdrawn.push(one)
@@ -354,6 +373,8 @@ async function loadRelated(
     const kept = preparation.quarantined.flatMap(({ key }) => key ?? [])
     const isComplete = kept.length === preparation.quarantined.length
     const seen = new Set([...came.map((entity) => entity.key), ...kept])
+    if (scope !== undefined && mayClaim(witness, 'appeared'))
+      await forgetNewKeys(sql, witness, { seen, isComplete, held: loaded.held, scope })
     for (const root of preparation.entities) {
       if (root.incomplete?.includes(name)) continue
       const missing = await findMissingKeys(sql, witness, { history, seen, scope: root.key, isComplete })
@@ -371,8 +392,25 @@ async function loadRelated(
     // Their keys are people: the ledger counts them and does not name them.
     lacking.push({ what: name, waiting, named: [], ended })
   }
-  return { written, corrected, lacking, guarded, withdrawn, volatile }
+  return { written, corrected, lacking, guarded, withdrawn, volatile, held }
 }
+
+/** Judges new keys that hang on a key of a worklist. What the first response about it shows was there before, and what a person accepts is. */
+function relatedJudge(
+  sql: Sql,
+  witness: Witness,
+  history: RelatedHistory,
+  of: number,
+  { last, scope, guards: { accept = false } }: IncomingResponse,
+): Order['judgeNew'] {
+  if (history.absence !== 'own' || !last || scope === undefined || accept) return undefined
+  const among = { of, lastSeen: new Date(last.observedAt), scope }
+  return async (appeared) => await judgeNewKeys(sql, witness, history, appeared, among)
+}
+
+/** The values of an entity in the key of its history. */
+const keyIn = ({ root }: RelatedHistory, values: Row): Row =>
+  Object.fromEntries(root[historyShape].key.map((name) => [name, values[name]]))
 
 /** What of the entities of a related history is believed from this response. */
 async function believedOf(
@@ -394,22 +432,6 @@ async function believedOf(
 async function hasVersionsBefore(sql: Sql, { history }: ResourceBase, at: Date): Promise<boolean> {
   const earlier = `select from ${bulkTable(history.root).name} where valid_from < $1 limit 1`
   return (await sql.query(earlier, [at])).length > 0
-}
-
-function documentChanges(loaded: Loaded, at: Date): DocumentChange[] {
-  const appeared = loaded.inserted.map((entity) => ({
-    key: entity.key,
-    at,
-    before: undefined,
-    after: documentOf(entity),
-  }))
-  const changed = loaded.changed.map(({ entity, before, extra }) => ({
-    key: entity.key,
-    at,
-    before: withVolatileOf(entity, before, extra, loaded.volatile.all),
-    after: documentOf(entity),
-  }))
-  return [...appeared, ...changed]
 }
 
 function addTouched(touched: Touched, history: History | RelatedHistory, loaded: Loaded): void {
