@@ -78,9 +78,13 @@ async function showPrice(context: Context, place: LakePlace, limits: Pick<Import
   }
   return await withDatabase(context, 'the price of a lake', show).catch(async (error: unknown) => {
     if (!(error instanceof NothingThere)) throw error
+    context.progress.during('the price of a lake')
     return await inWorkFolder(async (folder) => {
       const config = { ...context.app.config, databaseUrl: undefined, dataDir: folder }
-      const db = await openDatabase({ ...context.app, config }, ['the price of a lake'], { durable: false })
+      const db = await openDatabase({ ...context.app, config }, ['the price of a lake'], {
+        durable: false,
+        thread: true,
+      })
       try {
         await migrateDatabase(db, context.app)
         return await show(db)

@@ -165,7 +165,7 @@ ExecStart=${unitWord(node)} ${unitWord(program)} start
 # 75: the database could not be reached, or another start runs.
 Restart=on-failure
 RestartSec=30
-# It ends within ten seconds of SIGTERM.
+# It ends within five seconds of SIGTERM.
 TimeoutStopSec=15
 NoNewPrivileges=yes
 PrivateTmp=yes

@@ -123,6 +123,7 @@ export async function lakeQuery(
   if (place.trim() === '') throw new UsageError(NO_PLACE)
   const { app, err, signal } = context
   const limit = rowLimit(context, flags.limit, !context.flags.json)
+  context.progress.during('lake query')
   const found = await askLake(openPlace(place, storeSettings(app)), name, {
     // One row more than is shown: whether there are more.
     ...{ limit: limit > 0 ? limit + 1 : 0, signal },

@@ -25,6 +25,7 @@ export async function serveDbCommand(context: Context, flags: ServeFlags): Promi
     throw new UsageError(`--host ${host} lets other machines connect: give a --password too, which clients then need`)
   }
   const port = flags.port === undefined ? 5433 : wholeNumber('--port', flags.port, 65_535)
+  context.progress.during('serve-db')
   const db = await openForReaders(app, ['serve-db'])
   try {
     const server = await serveWire(db, { host, port, clock: app.clock, random: app.random, password })

@@ -35,6 +35,7 @@ export async function verifyCommand(context: Context, flags: VerifyFlags): Promi
     await withoutWriters(db, () => repairDatabase(db, resources, checks, new Date(clock.now())))
     return { checks: await verifyAll(context, db), repaired }
   }
+  context.progress.during('verify')
   // A bucket that is away does not take away what is found in the database; a wrong name is said at once.
   const places = await verifyPlaces(context, flags).catch((error: unknown) => {
     if (error instanceof RetryableError) return error
