@@ -75,7 +75,7 @@ describe('wynnsync start', () => {
     expect(leased).toEqual([0])
   })
 
-  test('ends within five seconds whatever goes on: a request without a response, and the transaction of another process', async () => {
+  test('ends within ten seconds whatever goes on: a request without a response, and the transaction of another process', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1')
     onTestFinished(() => void silent.closeAllConnections())
     await once(silent, 'listening')
@@ -102,8 +102,7 @@ describe('wynnsync start', () => {
     await once(child.stderr as NodeJS.ReadableStream, 'data')
     const asked = performance.now()
     expect((await finished).code).toBe(0)
-    // Five, and what a busy machine needs.
-    expect(performance.now() - asked).toBeLessThan(7000)
+    expect(performance.now() - asked).toBeLessThan(10_000)
     never.abort()
     await held.catch(() => undefined)
     await other.close().catch(() => undefined)

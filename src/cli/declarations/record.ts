@@ -41,7 +41,7 @@ export const start: CommandDeclaration = {
     ...webOptions,
   ],
   notes: `Each resource is synced by its schedule; what is left of the budget goes to the stalest keys of the worklists. SIGTERM or
-Ctrl-C ends it within five seconds.`,
+Ctrl-C ends it within ten seconds.`,
   examples: [
     'wynnsync start',
     'wynnsync start --replace',

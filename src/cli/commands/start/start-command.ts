@@ -39,9 +39,9 @@ import type { WebFlags, webOptionsOf } from '../serve/open-web.ts'
 import { checkLake, keepLake, lakeMetrics } from './start-lake.ts'
 import { keepVerified, verifyMetrics, verifyWarnings } from './start-verify.ts'
 
-/** How long in-flight requests may take to end after a SIGTERM, and all else, ms. The program itself ends within two seconds more. */
-const GRACE = 1500
-const ALL_WITHIN = 3000
+/** How long in-flight requests may take to end after a SIGTERM, and all else, ms. The program itself ends within two seconds more; Docker kills after ten. */
+const GRACE = 5000
+const ALL_WITHIN = 6500
 /** How long another `start` may take to end, and how often it is looked at, ms. */
 const END_WITHIN = 30_000
 const LOOK_EVERY = 200
