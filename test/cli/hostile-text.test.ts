@@ -40,7 +40,7 @@ describe('text that a terminal would act upon', () => {
     progress.seen(forged, { page: 1, pages: null, records: 1, count: null })
     await clock.advance(20_000)
     progress.stop()
-    expect(written).toHaveLength(12)
+    expect(written).toHaveLength(15)
     expect(written.join('')).not.toMatch(isUnprintable)
     expect(written.join('')).not.toMatch(/^2026/m)
   })

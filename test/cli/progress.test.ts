@@ -100,30 +100,30 @@ function inLog() {
 }
 
 describe('progress in a log', () => {
-  test('says every four seconds what goes on, and how much of it is done', async () => {
+  test('says every three seconds what goes on, and how much of it is done', async () => {
     const { clock, said, progress } = inLog()
     progress.during('restore')
-    await clock.advance(4000)
-    progress.begin('restore')
     await clock.advance(3000)
+    progress.begin('restore')
+    await clock.advance(2000)
     progress.seen('game.item', { records: 30, count: 60 }, 'rows')
-    await clock.advance(5000)
-    progress.end()
     await clock.advance(4000)
+    progress.end()
+    await clock.advance(3000)
     progress.stop()
     await clock.advance(60_000)
     expect(said).toEqual([
-      '4 restore: goes on, 4 s so far',
-      '8 game.item: 30 of 60 rows, 7.5/s, 4 s left',
-      '12 game.item: 30 of 60 rows, 3.8/s, 8 s left',
-      '16 restore: goes on, 16 s so far',
+      '3 restore: goes on, 3 s so far',
+      '6 game.item: 30 of 60 rows, 10.0/s, 3 s left',
+      '9 game.item: 30 of 60 rows, 5.0/s, 6 s left',
+      '12 restore: goes on, 12 s so far',
     ])
   })
 
   test('says nothing of what is over within seconds', async () => {
     const { clock, said, progress } = inLog()
     progress.during('query')
-    await clock.advance(3999)
+    await clock.advance(2999)
     progress.stop()
     await clock.advance(60_000)
     expect(said).toEqual([])

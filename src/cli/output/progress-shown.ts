@@ -81,7 +81,7 @@ function shownOn(clock: Clock, view: View): Progress {
   }
 }
 
-/** A log line every four seconds, or as often as work that begins wants; for a log file. */
+/** A log line every three seconds, or as often as work that begins wants; for a log file. */
 export function progressLines(clock: Clock, log: Log): Progress {
   const show = ({ name: resource, since, seen }: Going) => {
     const elapsed = clock.now() - since
@@ -91,7 +91,7 @@ export function progressLines(clock: Clock, log: Log): Progress {
     const of = count === null ? '' : ` of ${count}`
     log.info({ resource }, `${records}${of} ${seen.unit}, ${perSecond.toFixed(1)}/s, ${left} left`)
   }
-  return shownOn(clock, { show, clear: () => {}, isLive: false, everyMs: 4000, firstMs: 4000 })
+  return shownOn(clock, { show, clear: () => {}, isLive: false, everyMs: 3000, firstMs: 3000 })
 }
 
 /** What is done; with a bar and the time left where the total is known. */

@@ -27,7 +27,7 @@ export interface Progress {
   during(what: string): void
   /**
    * Shows what begins, before there is anything to count.
-   * @param everyMs how often a log file has a line; by default every four seconds
+   * @param everyMs how often a log file has a line; by default every three seconds
    */
   begin(resource: string, everyMs?: number): void
   seen(resource: string, done: Done, unit?: Unit): void

@@ -31,6 +31,9 @@ export function formatTable(columns: readonly string[], rows: readonly Cells[], 
   const all = columns.map((name, index) => columnOf(name, columns, rows, natural[index] ?? 0))
   const shown = width === undefined ? all : fitColumns(all, width)
   const indices = shown.map(({ name }) => columns.indexOf(name))
+  const left = columns.filter((_, index) => !indices.includes(index))
+  // A pipe gets thousands of rows, whole: nothing of them is cut or wrapped.
+  if (width === undefined && !wraps) return `${padded(all, lines).join('\n')}\n`
   const text: string[] = []
   for (let from = 0; from < lines.length; from += together) {
     const table = new CliTable({
@@ -44,9 +47,23 @@ export function formatTable(columns: readonly string[], rows: readonly Cells[], 
     for (const line of lines.slice(from, from + together)) table.push(indices.map((index) => line[index] ?? ''))
     for (const line of table.toString().split('\n')) text.push(line.trimEnd())
   }
-  const left = columns.filter((_, index) => !indices.includes(index))
   return `${text.join('\n')}\n${leftOut(left, shownBy, width)}`
 }
+
+/** Rows under the names of their columns, each cell as wide as the widest of its column. */
+function padded(columns: readonly TableColumn[], lines: readonly (readonly string[])[]): string[] {
+  return [columns.map(({ name }) => name), ...lines].map((line) => {
+    const cells = columns.map(({ width, isNumeric }, index) => {
+      const text = line[index] ?? ''
+      const blanks = ' '.repeat(width - widthOf(text))
+      return isNumeric ? blanks + text : text + blanks
+    })
+    return cells.join(' '.repeat(gap)).trimEnd()
+  })
+}
+
+/** How many places a text takes. Most have letters of ASCII alone, each of which takes one. */
+const widthOf = (text: string): number => (/^[ -~]*$/.test(text) ? text.length : stringWidth(text))
 
 /** The names of the columns of a table that the text begins with. */
 export const boldFirstLine: Style = (text) => text.replace(/^.+/, bold)
@@ -54,7 +71,7 @@ export const boldFirstLine: Style = (text) => text.replace(/^.+/, bold)
 /** The width of each column that shows everything: a call with a row per argument overflows the stack. */
 function naturalWidths(columns: readonly string[], lines: readonly (readonly string[])[]): number[] {
   return columns.map((name, index) =>
-    lines.reduce((most, line) => Math.max(most, stringWidth(line[index] ?? '')), stringWidth(name)),
+    lines.reduce((most, line) => Math.max(most, widthOf(line[index] ?? '')), widthOf(name)),
   )
 }
 
