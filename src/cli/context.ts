@@ -191,6 +191,8 @@ export async function withDatabase<T>(
     try {
       return await (isShort ? beforeOthers(() => work(db)) : work(db))
     } finally {
+      // What is due of housekeeping, and a copy once a day.
+      progress.during('closing the database')
       await db.close()
     }
   } finally {

@@ -26,6 +26,8 @@ export interface Reader {
   whileIdle<T>(signal: AbortSignal, work: (sql: Sql) => Promise<T>): Promise<T>
   /** Runs all that one request reads: on the embedded database, which has one session, all of it together may take `timeoutMs`. */
   request<T>(work: () => Promise<T>): Promise<T>
+  /** Runs what goes on after its request: each of its transactions may take `timeoutMs`. */
+  beyond<T>(work: () => Promise<T>): Promise<T>
 }
 
 /**
@@ -36,7 +38,7 @@ export async function openReader(db: Database, timeoutMs: number, kept?: Answers
   // What a page asks is answered sooner than compiled; a week of the map is sorted in memory.
   const readOnly = `set transaction read only; set local jit = off; set local work_mem = '16MB'; set local statement_timeout = ${timeoutMs}`
   const asReader = `${readOnly}; set local role ${READER}`
-  const endsAt = new AsyncLocalStorage<number>()
+  const endsAt = new AsyncLocalStorage<number | undefined>()
   const inside = <T>(begin: string, work: (sql: Sql) => Promise<T>) =>
     db.transaction(
       async (sql) => {
@@ -67,6 +69,7 @@ export async function openReader(db: Database, timeoutMs: number, kept?: Answers
     },
     ask: (work) => inside(hasRole ? asReader : readOnly, work),
     request: (work) => endsAt.run(performance.now() + timeoutMs, work),
+    beyond: (work) => endsAt.run(undefined, work),
   }
 }
 

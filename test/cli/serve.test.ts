@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { resources } from '../../src/resources/index.ts'
 import { buildProgram, type Running, runProgram, startProgram } from '../support/cli.ts'
@@ -51,6 +52,20 @@ describe.each(kindsOfPart)('wynnsync serve and start --web-port on the %s databa
     started.child.kill('SIGTERM')
     expect((await started.finished).code).toBe(0)
   })
+})
+
+test('serve streams changes of the embedded database for longer than a question may take', {
+  timeout: 60_000,
+}, async () => {
+  const serving = startProgram(['serve', '--port', '0', '--json'], { WYNNSYNC_DATA_DIR: await testDataDir() })
+  const response = await fetch(`${await urlOf(serving, 'stdout')}/changes/stream`)
+  const ended = response.text().then(
+    () => 'ended',
+    () => 'cut',
+  )
+  expect(await Promise.race([ended, delay(7000, 'open')])).toBe('open')
+  serving.child.kill('SIGTERM')
+  expect((await serving.finished).code).toBe(0)
 })
 
 test.each([

@@ -101,7 +101,7 @@ async function streamChanges(
     try {
       if (isLost) await stream.writeSSE({ event: 'gap', data: JSON.stringify({ after: lastId, first, last }) })
       else await stream.write(': open\n\n')
-      await follow(stream, { read, wanted, clock, gone: gone.signal }, after)
+      await reader.beyond(() => follow(stream, { read, wanted, clock, gone: gone.signal }, after))
     } catch {
       // The database is away, or the client: the stream ends, and the client resumes by itself.
     } finally {

@@ -74,6 +74,7 @@ export async function backfillCommand(
       await api.close()
     }
   } finally {
+    context.progress.during('closing the database')
     await db.close()
     context.progress.stop()
   }
