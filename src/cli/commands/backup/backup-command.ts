@@ -47,7 +47,7 @@ export async function backupCommand(context: Context, flags: ConsentFlags, given
     })
     writeSummary(context, { place, dryRun, ...done, seconds }, backedUpText(place, done, { dryRun, seconds }))
   }
-  await withDatabase(context, 'backup', work)
+  await withDatabase(context, 'backup', work, { isWhole: true })
 }
 
 function backedUpText(
