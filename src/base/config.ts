@@ -269,8 +269,8 @@ const ownName = /^WYNNSYNC_/i
 const isSetting = (name: string) =>
   settingNames.includes(name) || proxyNames.some((proxy) => proxy.toLowerCase() === name)
 
-/** What other programs read, and looks like a misspelt setting of this one. */
-const ofOthers = /^(?:FTP|ALL)_PROXY$/i
+/** What other programs read, as compose and the script of `examples` do, and looks like a setting of this one. */
+const ofOthers = /^(?:FTP_PROXY|ALL_PROXY|WYNNSYNC_BACKUP)$/i
 
 /**
  * What may be a mistake: names that begin like a setting of this program and are none, misspelt ones in `.env`, and those
@@ -285,9 +285,9 @@ export function settingWarnings(
   // In the environment there is much of others: there only the prefix tells.
   const own = Object.entries(withoutEmpty(environment)).flatMap(([name]) => (ownName.test(name) ? [name] : []))
   const inFile = Object.keys(withoutEmpty(values)).filter(
-    (name) => ownName.test(name) || (isMisspelt(name, settingNames) && !ofOthers.test(name)),
+    (name) => ownName.test(name) || isMisspelt(name, settingNames),
   )
-  const unknown = (name: string) => !isSetting(name)
+  const unknown = (name: string) => !isSetting(name) && !ofOthers.test(name)
   const text = (where: string) => (name: string) =>
     `${where} sets ${name}, which is no setting of wynnsync and has no effect${didYouMean(nearest(name, settingNames).slice(0, 1))}`
   return [

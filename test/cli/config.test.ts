@@ -262,6 +262,8 @@ describe('a name that is no setting', () => {
     ])
     await writeFile(join(folder, '.env'), 'WYNNSYNC_RAW=on\nWYNNSYNC_RAW=off\n')
     expect(settingWarnings({}, folder)).toEqual(['.env sets WYNNSYNC_RAW more than once: the last line counts'])
+    // What the script of `examples` and compose read.
+    expect(settingWarnings({ WYNNSYNC_BACKUP: 's3://bucket/wynnsync' } as object, '/nowhere')).toEqual([])
   })
 
   test('is in the log of every command, and not with --quiet', async () => {
