@@ -61,6 +61,20 @@ test('a folder that cannot be opened gives its lock back', async () => {
 
 const LOG_WRITTEN = `select (pg_current_wal_insert_lsn() - '0/0')::float8 as bytes`
 
+test('timers have their turn during a long transaction', async () => {
+  const db = await openEmbedded(await testDataDir(), { clock })
+  onTestFinished(() => db.close())
+  let fired = 0
+  const timer = setInterval(() => fired++, 10)
+  const seen = await db.transaction(async (sql) => {
+    const until = performance.now() + 2500
+    while (performance.now() < until) await sql.query('select count(*) from generate_series(1, 100000)')
+    return fired
+  })
+  clearInterval(timer)
+  expect(seen).toBeGreaterThan(2)
+})
+
 test('the log does not grow for ever', async () => {
   const dataDir = await testDataDir({ migrated: false })
   const db = await openEmbedded(dataDir, { clock, durable: false })

@@ -376,11 +376,24 @@ function databaseOf(
 
 /** The statements of a transaction, which a stopped turn interrupts. */
 function interruptible(session: Session, turn: Turn): Session {
+  let since = performance.now()
+  const run = async <T>(statement: () => Promise<T>): Promise<T> => {
+    const result = await turn.run(statement)
+    if (performance.now() - since > BREATH) {
+      // All of PGlite in this thread is one long microtask, in which no timer, signal or socket has its turn.
+      await immediate()
+      since = performance.now()
+    }
+    return result
+  }
   return {
-    query: (...statement) => turn.run(() => session.query(...statement)),
-    exec: (...statement) => turn.run(() => session.exec(...statement)),
+    query: (...statement) => run(() => session.query(...statement)),
+    exec: (...statement) => run(() => session.exec(...statement)),
   }
 }
+
+/** For how long a transaction has the thread for itself, ms. */
+const BREATH = 500
 
 const PARSERS = Object.fromEntries(readers)
 const SERIALIZERS = Object.fromEntries(
