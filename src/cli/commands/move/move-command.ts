@@ -51,6 +51,8 @@ export async function moveCommand(context: Context, flags: MoveFlags): Promise<n
         }
         return await withoutWriters(source, () => withoutWriters(other, () => run(context, source, other)))
       } finally {
+        // A large one is vacuumed and copied first.
+        context.progress.during('closing the other database')
         await other.close()
       }
     },
