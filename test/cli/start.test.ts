@@ -102,7 +102,8 @@ describe('wynnsync start', () => {
     await once(child.stderr as NodeJS.ReadableStream, 'data')
     const asked = performance.now()
     expect((await finished).code).toBe(0)
-    expect(performance.now() - asked).toBeLessThan(10_000)
+    // Ten, and what a busy machine needs.
+    expect(performance.now() - asked).toBeLessThan(14_000)
     never.abort()
     await held.catch(() => undefined)
     await other.close().catch(() => undefined)
