@@ -146,7 +146,7 @@ export async function untilAborted({ signal }: Terminal): Promise<void> {
  * @param options.access `change`: what is there is brought up to date first; `create`: what is not there is made, too; `migrate`:
  * made, and work itself brings it up to date
  * @param options.alone whether it waits for the end of another process that has the embedded database open, and works not through that one
- * @param options.isWhole whether it reads one snapshot for so long that syncs beside it would end it for ever: they wait for it
+ * @param options.isLong whether it reads for long: beside another process that has the embedded database open, a copy of its files
  * @param options.isShort whether it is some statements for which a person waits: they come before what syncs beside it
  * @throws UsageError where there is nothing to read or to change, or what is to be read has tables of an earlier version
  */
@@ -158,20 +158,20 @@ export async function withDatabase<T>(
     isInterruptible = false,
     access = 'read' as 'read' | 'change' | 'create' | 'migrate',
     alone = false,
+    isLong = false,
     isShort = false,
-    isWhole = false,
   } = {},
 ): Promise<T> {
   const { app, signal, progress, restoreSignals } = context
   // A server cancels the statement; of the embedded database nothing needs to be ended in order.
   if (isInterruptible && app.config.databaseUrl === undefined) restoreSignals?.()
   const creates = access === 'create' || access === 'migrate'
-  const shares = access === 'read' && !isWhole ? 'reads' : 'writes'
+  const shares = isLong ? 'copy' : access === 'read' ? 'reads' : 'writes'
   const use = {
     creates,
     stopWaiting: signal,
     ending: signal,
-    ...(alone ? {} : { shares: shares as 'reads' | 'writes' }),
+    ...(alone ? {} : { shares: shares as 'reads' | 'writes' | 'copy' }),
   }
   const open = async () => {
     const db = await openDatabase(app, [holds], {

@@ -93,19 +93,33 @@ async function findDamage(
   return undefined
 }
 
-/** Copies the files of a checkpoint, sharing their blocks where the file system can. */
-async function duplicate(folder: string, to: string, { logFile }: ClusterState): Promise<void> {
+/** How often a session that waits for the copying of files says that it goes on, ms. */
+const SAY_EVERY = 5000
+
+/**
+ * Copies the files of the cluster in `<dataDir>/postgres` as they are in a transaction, sharing their blocks where the file system can. Other
+ * transactions wait meanwhile.
+ */
+export async function duplicateCluster(session: Statements, dataDir: string, to: string): Promise<ClusterState> {
+  const folder = join(dataDir, 'postgres')
+  const state = await checkpoint(session)
   await rm(to, { recursive: true, force: true })
   await mkdir(to, { recursive: true, mode: 0o700 })
+  let said = performance.now()
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const target = join(to, entry.parentPath.slice(folder.length), entry.name)
-    const isEmptyLog = /^[0-9A-F]{24}$/.test(entry.name) && entry.name > logFile
+    const isEmptyLog = /^[0-9A-F]{24}$/.test(entry.name) && entry.name > state.logFile
     if (entry.isDirectory()) await mkdir(target, { recursive: true, mode: 0o700 })
     else if (entry.isFile() && !isEmptyLog) {
       await mkdir(dirname(target), { recursive: true, mode: 0o700 })
       await copyFile(join(entry.parentPath, entry.name), target, constants.COPYFILE_FICLONE)
     }
+    if (performance.now() - said < SAY_EVERY) continue
+    // One of another process that rests for long is ended.
+    await session.query('select 1')
+    said = performance.now()
   }
+  return state
 }
 
 export type DailyCopy = Awaited<ReturnType<typeof dailyCopies>>
@@ -131,7 +145,6 @@ export async function dailyCopies(
   dataDir: string,
   { clock, report, isFromTemplate, ending }: CopyOptions,
 ) {
-  const folder = join(dataDir, 'postgres')
   const openedAt = clock.now()
   const start = await writtenTo(engine)
   let triedAt = (await listCopies(dataDir))[0]?.takenAt.getTime()
@@ -145,11 +158,7 @@ export async function dailyCopies(
     triedAt = takenAt.getTime()
     const duplicated = join(copiesFolder(dataDir), 'duplicate')
     try {
-      const state = await engine.transaction(async (session) => {
-        const now = await checkpoint(session)
-        await duplicate(folder, duplicated, now)
-        return now
-      })
+      const state = await engine.transaction((session) => duplicateCluster(session, dataDir, duplicated))
       packing = keep(dataDir, duplicated, { state, takenAt, signal: ending })
         .catch(failed)
         .finally(() => {

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as immediate } from 'node:timers/promises'
@@ -11,8 +11,9 @@ import type { Database, Lock, Sql } from '../database.ts'
 import { serveSocket } from '../pgwire/pgwire-server.ts'
 import { sqlState } from '../sql-errors.ts'
 import { databaseOn, type EmbeddedDatabase, type EmbeddedOptions, openEmbedded } from './embedded.ts'
+import { duplicateCluster } from './embedded-copies.ts'
 import { isUnanswered, SocketEngine } from './engine-socket.ts'
-import { nameOf, readHolder } from './folder-lock.ts'
+import { lockFolder, nameOf, readHolder } from './folder-lock.ts'
 
 /*
  * Several processes with one data folder. One holds it: PGlite must never be opened by two. The holder answers the others on a socket, so
@@ -35,8 +36,11 @@ const STOP_WITHIN = 3000
 const LONGEST_PATH = 100
 
 export interface SharedOptions extends EmbeddedOptions {
-  /** What is done while another process holds the folder: reading, or writing, too. Without it, the folder must be held. */
-  readonly shares?: 'reads' | 'writes' | undefined
+  /**
+   * What is done while another process holds the folder: reading, or writing, too, through that process; or reading a copy of its files, which
+   * takes room on the disk and is for what reads for longer than syncs may wait. Without it, the folder must be held.
+   */
+  readonly shares?: 'reads' | 'writes' | 'copy' | undefined
   /** For the keys of processes that connect while this one holds the folder; without it, none can. */
   readonly random?: Random | undefined
   /** Called with whom this process waits for; again when that is another one. */
@@ -210,6 +214,7 @@ async function acquire(dataDir: string, options: SharedOptions, patienceMs?: num
   for (;;) {
     try {
       const db = await openEmbedded(dataDir, { ...options, waitMs: 0 })
+      await removeAbandoned(dataDir, clock)
       return {
         db: await served(db, dataDir, options),
         isOwn: true,
@@ -219,7 +224,10 @@ async function acquire(dataDir: string, options: SharedOptions, patienceMs?: num
       }
     } catch (error) {
       if (!(error instanceof RetryableError)) throw error
-      const connected = shares && (await connectTo(dataDir, { isWork: shares === 'writes', patienceMs, onWait }))
+      const connected =
+        shares === 'copy'
+          ? await openCopy(dataDir, options)
+          : shares && (await connectTo(dataDir, { isWork: shares === 'writes', patienceMs, onWait }))
       if (connected) return connected
       const waited = clock.now() - began
       if (waited >= waitMs) throw error
@@ -230,6 +238,52 @@ async function acquire(dataDir: string, options: SharedOptions, patienceMs?: num
       }
       await clock.sleep(Math.min(LOOK_EVERY, waitMs - waited), stopWaiting).catch(() => stopWaiting?.throwIfAborted())
     }
+  }
+}
+
+/** Where copies lie that are read, each in a folder that its reader has locked. */
+const copiesIn = (dataDir: string) => join(dataDir, 'reading')
+
+/**
+ * A copy of the database that another process holds: what reads for long would let syncs wait, or be ended by them. They wait while its files
+ * are copied. It is gone when it is closed.
+ */
+async function openCopy(dataDir: string, options: SharedOptions): Promise<Open | undefined> {
+  const path = socketPath(dataDir)
+  if (path === undefined) return undefined
+  await removeAbandoned(dataDir, options.clock)
+  const folder = join(copiesIn(dataDir), randomUUID())
+  const unlock = await lockFolder(folder, { clock: options.clock })
+  const remove = async () => {
+    await unlock()
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    const engine = await SocketEngine.open(path, { isWork: true })
+    await engine
+      .transaction((session) => duplicateCluster(session, dataDir, join(folder, 'data', 'postgres')))
+      .finally(() => engine.close())
+    const db = await openEmbedded(join(folder, 'data'), { ...options, durable: false, waitMs: 0 })
+    const close = () => db.close().finally(remove)
+    return { db: { ...db, close }, isOwn: true, isLost: () => false, isUncertain: () => true }
+  } catch (error) {
+    await remove()
+    // It has ended just now.
+    if (isUnanswered(error) || error instanceof RetryableError) return undefined
+    throw error
+  }
+}
+
+/** How long a process may take to lock a new folder, ms. */
+const LOCKED_WITHIN = 60_000
+
+/** Removes the copies of processes that were killed. */
+async function removeAbandoned(dataDir: string, clock: EmbeddedOptions['clock']): Promise<void> {
+  for (const name of await readdir(copiesIn(dataDir)).catch(() => [])) {
+    const folder = join(copiesIn(dataDir), name)
+    const made = await stat(folder).catch(() => undefined)
+    const isNew = made !== undefined && clock.now() - made.mtimeMs < LOCKED_WITHIN
+    if (!isNew && (await readHolder(folder)) === null) await rm(folder, { recursive: true, force: true })
   }
 }
 

@@ -47,7 +47,7 @@ export async function backupCommand(context: Context, flags: ConsentFlags, given
     })
     writeSummary(context, { place, dryRun, ...done, seconds }, backedUpText(place, done, { dryRun, seconds }))
   }
-  await withDatabase(context, 'backup', work, { isWhole: true })
+  await withDatabase(context, 'backup', work, { isLong: true })
 }
 
 function backedUpText(

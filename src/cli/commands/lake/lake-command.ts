@@ -87,7 +87,7 @@ export async function lakeExport(context: Context, flags: ExportFlags, place: st
       if (dryRun && isNew) await rmdir(lake).catch(() => undefined)
     }
   }
-  return await withDatabase(context, 'lake export', work, { alone: true })
+  return await withDatabase(context, 'lake export', work, { isLong: true })
 }
 
 function exportedText(lake: string, done: Exported, { dryRun, seconds }: { dryRun: boolean; seconds: number }): string {

@@ -21,7 +21,7 @@ async function exportCommand(context: Context, dir: string, flags: WebFlags): Pr
       .finally(() => progress.end())
     writeResult(context, done, `${exportText(done)}\n`)
   }
-  return await withDatabase(context, 'serve', work, { isInterruptible: true })
+  return await withDatabase(context, 'serve', work, { isInterruptible: true, isLong: true })
 }
 
 function exportText({ dir, pages, bytes, failed, leftOut }: Awaited<ReturnType<typeof writePages>>): string {

@@ -45,7 +45,7 @@ export async function verifyCommand(context: Context, flags: VerifyFlags): Promi
     context,
     'verify',
     work,
-    changes ? { access: 'change', alone: true } : { isInterruptible: true },
+    changes ? { access: 'change', alone: true } : { isInterruptible: true, isLong: true },
   )
   const seconds = Math.round((clock.now() - began) / 1000)
   if (places instanceof RetryableError) {
