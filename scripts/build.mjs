@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import process, { argv, exit, stderr, stdout } from 'node:process'
@@ -102,6 +103,11 @@ for (const { path, text } of files) await writeFile(path, text)
 const written = new Set(files.map(({ path }) => path))
 const old = (await readdir(folder)).map((name) => join(folder, name)).filter((path) => !written.has(path))
 for (const path of old) await rm(path, { recursive: true })
+// What was compiled of a source that is gone would be packed.
+for (const path of await readdir(join(root, 'dist'), { recursive: true })) {
+  const [, source] = /^(.+?)(?:\.d\.ts|\.js)$/.exec(path) ?? []
+  if (source !== undefined && !existsSync(join(root, 'src', `${source}.ts`))) await rm(join(root, 'dist', path))
+}
 
 const { makeTemplate } = await import('../dist/app/app.js')
 const kept = join(root, 'node_modules/.cache/wynnsync')
