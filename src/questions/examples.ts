@@ -13,10 +13,19 @@ export async function exampleValues(sql: Sql): Promise<ExampleValues> {
             (select material_1 from analytics.recipe where material_1 is not null limit 1) as material,
             (select min(world collate "C") from analytics.world) as world,
             (select max(season)::text from analytics.season) as season,
-            (select min(type collate "C") from game.leaderboard where valid_until = 'infinity') as type
+            (select min(type collate "C") from game.leaderboard where valid_until = 'infinity') as type,
+            (select name from game.class where valid_until = 'infinity' and name <> '' limit 1) as class,
+            (select name from game.ability where valid_until = 'infinity' and name <> '' limit 1) as ability,
+            (select name from game.raid where valid_until = 'infinity' and name <> '' and level = 0 limit 1) as raid,
+            (select name from game.camp where valid_until = 'infinity' and name <> '' and level = 0 limit 1) as camp,
+            node.resource as gathered, node.x::int::text as near_x, node.z::int::text as near_z,
+            held.territory as from_territory,
+            (select links_to from game.territory_link link
+              where link.territory = held.territory order by valid_from desc, links_to collate "C" limit 1) as to_territory
        from (select) one
        left join (select territory, guild_uuid, guild_prefix from analytics.territory
-                   order by guild_uuid is null, territory collate "C" limit 1) held on true`,
+                   order by guild_uuid is null, territory collate "C" limit 1) held on true
+       left join (select resource, x, z from game.gathering_node where valid_until = 'infinity' limit 1) node on true`,
   )
   return { ...found, kind: 'guild', counter: 'wars', value: '1', resource: 'territories', step: '1 day' }
 }
@@ -30,10 +39,13 @@ export function exampleOf({ kind, parameters, ...question }: Question, values: E
   return asked.join(' ').trim()
 }
 
-/** What a question may be asked for: recipes have a name of the same kind as items. */
+/** What a question may be asked for, where its arguments are called as those of others are. */
 export function valuesOf({ name }: Pick<Question, 'name'>, values: ExampleValues): ExampleValues {
-  const isOfRecipes = /^recipe(_at|_change)?$/.test(name)
-  return isOfRecipes ? { ...values, internal_name: values.recipe ?? null } : values
+  const { recipe = null, gathered = null } = values
+  if (/^recipe(_at|_change)?$/.test(name)) return { ...values, internal_name: recipe }
+  if (name === 'gathering_near') return { ...values, material: gathered }
+  const [, content] = /^(class|ability|raid|camp)_at$/.exec(name) ?? []
+  return content === undefined ? values : { ...values, name: values[content] ?? null }
 }
 
 /** Without both of its ends, an interval is the last seven days. */
