@@ -86,6 +86,15 @@ const second = await readFile(join(root, 'node_modules/undici/lib/llhttp/llhttp-
 files.push({ path: join(folder, 'llhttp-wasm.cjs'), text: inAscii(second) })
 const edition = createHash('sha256')
 for (const { text } of files) edition.update(text)
+// A thread begins with a file of its own.
+const thread = await build({
+  ...shared,
+  entryPoints: ['src/db/embedded/engine-worker.ts'],
+  outdir: folder,
+  outExtension: { '.js': '.mjs' },
+  format: 'esm',
+  external: ['@electric-sql/pglite'],
+})
 const main = await build({
   ...shared,
   entryPoints: ['src/main.ts'],
@@ -97,8 +106,11 @@ const [code] = await compiled
 if (code !== 0) exit(code ?? 1)
 
 await mkdir(folder, { recursive: true })
-const inputs = [program, main].flatMap(({ metafile }) => Object.keys(metafile.inputs))
-files.push(...main.outputFiles, { path: join(folder, 'LICENSES.txt'), text: await licenses(root, inputs) })
+const inputs = [program, thread, main].flatMap(({ metafile }) => Object.keys(metafile.inputs))
+files.push(...thread.outputFiles, ...main.outputFiles, {
+  path: join(folder, 'LICENSES.txt'),
+  text: await licenses(root, inputs),
+})
 for (const { path, text } of files) await writeFile(path, text)
 const written = new Set(files.map(({ path }) => path))
 const old = (await readdir(folder)).map((name) => join(folder, name)).filter((path) => !written.has(path))

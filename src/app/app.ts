@@ -57,8 +57,8 @@ function checkedOut(git: URL): string | undefined {
   return /^[0-9a-f]{40}/.exec(commit ?? '')?.[0]
 }
 
-/** The program of the thread that the embedded database runs in. A thread is a file of its own, so it is outside of the bundle. */
-const engineThread = new URL('dist/db/embedded/engine-worker.js', packageRoot)
+/** The program of the thread that the embedded database runs in: a bundle of its own. */
+const engineThread = new URL('dist/program/engine-worker.mjs', packageRoot)
 
 /** What every command is built from. */
 export interface App {

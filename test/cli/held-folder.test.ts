@@ -13,7 +13,7 @@ import { temporaryFolder, testDataDir } from '../support/postgres.ts'
 
 beforeAll(buildProgram)
 
-const thread = new URL('../../dist/db/embedded/engine-worker.js', import.meta.url)
+const thread = new URL('../../dist/program/engine-worker.mjs', import.meta.url)
 
 /** No API answers there. */
 const nowhere = ['--base-url', 'http://127.0.0.1:9/v3']

@@ -8,7 +8,7 @@ import { sqlState } from '../../src/db/sql-errors.ts'
 import { buildProgram } from '../support/cli.ts'
 import { testDataDir } from '../support/postgres.ts'
 
-const thread = new URL('../../dist/db/embedded/engine-worker.js', import.meta.url)
+const thread = new URL('../../dist/program/engine-worker.mjs', import.meta.url)
 
 /** Statements that run for minutes: in the executor, in a function of SQL, and in PL/pgSQL, which is loaded when it is first used. */
 const LONG = [

@@ -15,7 +15,7 @@ import { sqlState } from '../../src/db/sql-errors.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { temporaryFolder, testDataDir } from '../support/postgres.ts'
 
-const thread = new URL('../../dist/db/embedded/engine-worker.js', import.meta.url)
+const thread = new URL('../../dist/program/engine-worker.mjs', import.meta.url)
 
 beforeAll(buildProgram)
 
