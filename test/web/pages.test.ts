@@ -26,7 +26,7 @@ const paths = (): readonly (readonly [string, RegExp])[] => [
   ],
   [
     '/gained',
-    /^<script>alert\("guild"\)<\/script> gained most wars: |^No gain of wars is known in this period$|^Nothing is counted/,
+    /^<script>alert\("guild"\)<\/script> gained most \w+: |^No gain of wars is known in this period$|^Nothing is counted/,
   ],
   ['/items', /^1 item$/],
   ['/items?q=svg', /^1 item like svg$/],
