@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, utimes } from 'node:fs/promises'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -89,6 +89,9 @@ test('a command that reads for long reads a copy beside a process that never pau
   // As of a process that was killed a while ago.
   const abandoned = join(dataDir, 'reading', 'of-before')
   await mkdir(abandoned, { recursive: true })
+  // Of a container that is gone: its processes cannot be seen.
+  const holder = { pid: 1, processStart: null, host: 'elsewhere', startedAt: '', holds: [], id: 'other' }
+  await writeFile(join(abandoned, 'lock'), JSON.stringify(holder))
   await utimes(abandoned, 0, 0)
   const db = await openShared(dataDir, { clock, random: Math.random, thread })
   let isOver = false

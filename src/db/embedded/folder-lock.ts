@@ -127,7 +127,7 @@ async function removeStale(dataDir: string, stale: string, me: Holder): Promise<
 
 /** Removes what processes that were killed while they took the lock left beside it: drafts, and markers of locks before. */
 async function removeAbandoned(dataDir: string): Promise<void> {
-  for (const name of await readdir(dataDir)) {
+  for (const name of await readdir(dataDir).catch(() => [])) {
     const path = join(dataDir, name)
     const isAbandoned = /^lock\.recovery\.[0-9a-f]+\.\d+$/.test(name)
       ? !(await ownerLives(path))

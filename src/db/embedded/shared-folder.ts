@@ -274,16 +274,21 @@ async function openCopy(dataDir: string, options: SharedOptions): Promise<Open |
   }
 }
 
-/** How long a process may take to lock a new folder, ms. */
+/** How long a process may take to lock a new folder, and how long one reads at most, ms. */
 const LOCKED_WITHIN = 60_000
+const READ_WITHIN = 24 * 3_600_000
 
-/** Removes the copies of processes that were killed. */
+/** Removes the copies of processes that were killed; those of other machines, as of containers before, after a day. What cannot be removed stays. */
 async function removeAbandoned(dataDir: string, clock: EmbeddedOptions['clock']): Promise<void> {
   for (const name of await readdir(copiesIn(dataDir)).catch(() => [])) {
     const folder = join(copiesIn(dataDir), name)
-    const made = await stat(folder).catch(() => undefined)
-    const isNew = made !== undefined && clock.now() - made.mtimeMs < LOCKED_WITHIN
-    if (!isNew && (await readHolder(folder)) === null) await rm(folder, { recursive: true, force: true })
+    const age = await stat(folder).then(
+      ({ mtimeMs }) => clock.now() - mtimeMs,
+      () => 0,
+    )
+    if (age < LOCKED_WITHIN) continue
+    const isRead = age < READ_WITHIN && (await readHolder(folder).catch(() => null)) !== null
+    if (!isRead) await rm(folder, { recursive: true, force: true }).catch(() => undefined)
   }
 }
 

@@ -134,7 +134,7 @@ async function gainsOf(visit: Visit, some: readonly Counter[], frame: Frame): Pr
       [...of, frame.from, frame.to],
     )
     if (own?.gained || (!own && gains.length > 0)) return { chosen, gains, own }
-    // Where nobody gained any, the one that is asked for most is shown.
+    // Where no counter rose, the one that is asked for most is shown.
     last ??= { chosen, gains, own }
   }
   return last

@@ -16,7 +16,7 @@ interface Retention {
   readonly unknown90: number
 }
 
-/** Who of those who joined stayed, by month of joining; undefined where nobody was seen to join. */
+/** Who of those who joined stayed, by month of joining; undefined where no one was seen to join. */
 export async function retentionFigure(sql: Sql, uuid: string, to: Date): Promise<Figure | undefined> {
   const from = new Date(to.getTime() - RETENTION_DAYS * 86_400_000)
   const months = await sql.query<Retention>(
