@@ -20,13 +20,20 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** The names in the filters of watches that nothing in the database matches, as messages are filtered. */
 export async function unmatchedNames(sql: Sql, watches: readonly Watch[]): Promise<UnmatchedName[]> {
   const unmatched: UnmatchedName[] = []
-  for (const watch of watches)
+  for (const watch of watches) {
+    const { kind: counted, name } = watch.counter ?? {}
+    const counters = counted === undefined ? [] : await countersOf(sql, counted)
+    if (name !== undefined && !counters.includes(name)) {
+      const text = `counter of kind ${counted} not found: ${name}${didYouMean(nearest(name, counters))}`
+      unmatched.push({ watch: watch.name, text, isWrong: false })
+    }
     for (const kind of ['guild', 'player', 'territory', 'item'] as const)
       for (const name of watch[kind] ?? []) {
         if (await isMatched(sql, kind, name)) continue
         const text = `${kind} not found: ${name}${didYouMean(await similarTo(sql, kind, name))}`
         unmatched.push({ watch: watch.name, text, isWrong: await isListed(sql, kind) })
       }
+  }
   return unmatched
 }
 
@@ -67,4 +74,10 @@ async function itemsIn(sql: Sql): Promise<string[]> {
      union select reward from game.loot_pool_reward where reward is not null`,
   )
   return rows.map(({ name }) => name)
+}
+
+/** What is counted of a kind. */
+async function countersOf(sql: Sql, kind: string): Promise<string[]> {
+  const rows = await sql.query<{ counter: string }>('select counter from analytics.counter where kind = $1', [kind])
+  return rows.map(({ counter }) => counter)
 }

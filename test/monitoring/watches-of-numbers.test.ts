@@ -105,6 +105,49 @@ describe.each(kindsOfPart)('watches of numbers and of what is to come on the %s 
     expect(await sent('10:41')).toEqual([])
   })
 
+  test('who gained most of a period is sent once, an hour after it ended, and not one who hides it', async () => {
+    const named = { 1: { rank: 'owner', joined: '-9 00:00' }, 2: { joined: '-9 00:00' } }
+    const hidden = { joined: '-9 00:00', restrictions: { main_access: true } }
+    const members = (one: number, two: number, three: number) => ({
+      1: { ...named[1], globalData: { wars: one } },
+      2: { ...named[2], globalData: { wars: two } },
+      3: { ...hidden, globalData: { wars: three } },
+    })
+    const others = (four: number) => ({ 1: {}, 4: { rank: 'owner', joined: '-9 00:00', globalData: { wars: four } } })
+    const wars = (of: string, each: string) => ({ events: ['top'], counter: { kind: of, name: 'wars', top: 2, each } })
+    await guild('a', '10:00', { wars: 10 }, members(10, 10, 10))
+    await guild('b', '10:00', { wars: 10 }, others(10))
+    const { sent, restart } = await watched(
+      { name: 'weekly', guild: ['aaa'], ...wars('member', 'week') },
+      { name: 'all', ...wars('member', 'week') },
+      { name: 'guilds', ...wars('guild', 'week') },
+      { name: 'monthly', ...wars('guild', 'month') },
+      { name: 'unknown-counter', ...wars('player', 'week') },
+    )
+    await guild('a', '06 10:00', { wars: 30 }, members(12, 15, 90))
+    await guild('b', '06 10:00', { wars: 50 }, others(30))
+    await guild('a', '08 00:30', { wars: 90 }, members(90, 15, 90))
+    await guild('b', '08 00:30', { wars: 50 }, others(30))
+    expect(await sent('08 00:59')).toEqual([])
+    expect(await sent('08 01:00')).toEqual([
+      'all: 1. Player4 gained at least 20 (wars)',
+      'all: 2. Player2 gained at least 5 (wars)',
+      'guilds: 1. Guild b gained at least 40 (wars)',
+      'guilds: 2. Guild a gained at least 20 (wars)',
+      'weekly: 1. Player2 gained at least 5 (wars)',
+      'weekly: 2. Player1 gained at least 2 (wars)',
+    ])
+    expect(await sent('08 01:10')).toEqual([])
+    await restart()
+    expect(await sent('08 02:00')).toEqual([])
+    expect(await sent('09 02:00')).toEqual([])
+    await restart()
+    expect(await sent('31 01:30')).toEqual([
+      'monthly: 1. Guild a gained at least 80 (wars)',
+      'monthly: 2. Guild b gained at least 40 (wars)',
+    ])
+  })
+
   test('a guild next to one in the season is sent when it comes so close', async () => {
     const rated = (rating: number) => ({ seasonRanks: { 30: { rating, finalTerritories: 1 } } })
     await guild('a', '10:00', rated(10_000))
@@ -249,8 +292,11 @@ test.each([
   [{ events: ['counter'], guild: ['aaa'] }, 'counter must say which'],
   [
     { events: ['counter'], guild: ['aaa'], counter: { kind: 'guild', name: 'wars' } },
-    'must have one of above and gains',
+    'must have one of above, gains and top',
   ],
+  [{ events: ['top'], counter: { kind: 'guild', name: 'wars', top: 3 } }, 'must have top and each together'],
+  [{ events: ['top'], counter: { kind: 'guild', name: 'wars', above: 3 } }, 'with the event `top`'],
+  [{ events: ['counter'], counter: { kind: 'guild', name: 'wars', top: 3, each: 'day' } }, 'with the event `counter`'],
   [{ events: ['counter'], counter: { kind: 'guild', name: 'wars', above: 1 } }, 'must come with players'],
   [
     { events: ['counter'], guild: ['aaa'], counter: { kind: 'player', name: 'wars', above: 1 } },

@@ -170,7 +170,7 @@ export const watch: CommandGroup = {
       options: [
         repeatable(
           '--event <event>',
-          "captured, lost, joined, left, rank, renamed, 'item changed', patch, 'world down', online, news, 'freshness late', level, counter, 'rating gap', 'in pool' or 'event soon'; several times for several",
+          "captured, lost, joined, left, rank, renamed, 'item changed', patch, 'world down', online, news, 'freshness late', level, counter, top, 'rating gap', 'in pool' or 'event soon'; several times for several",
         ),
         repeatable('--guild <guild>', 'only this guild: name, prefix or uuid; several times for several'),
         repeatable('--territory <territory>', 'only this territory; several times for several'),
@@ -179,10 +179,12 @@ export const watch: CommandGroup = {
         repeatable('--world-event <name>', 'only this world event; several times for several'),
         option(
           '--counter <counter>',
-          "with --event counter: its kind and name, such as 'member contributed' or 'player wars'",
+          "with --event counter or top: its kind and name, such as 'member contributed' or 'player wars'",
         ),
         option('--above <number>', 'with --counter: when it comes to so much'),
         option('--gains <number>', 'with --counter: when it rose by so much within 24 hours'),
+        option('--top <number>', 'with --event top: how many of those who gained most'),
+        option('--each <period>', 'with --top: day, week or month (UTC); sent an hour after it ended (default: week)'),
         option('--gap <rating>', "with --event 'rating gap': when a guild next to it in the season is so close"),
         option(
           '--before <duration>',
@@ -208,6 +210,7 @@ export const watch: CommandGroup = {
         'wynnsync watch add mine --event captured --event lost --guild ABC --discord https://discord.com/api/webhooks/...',
         'wynnsync watch add war --event captured --guild ABC --at-least 5/10 --slack - < url.txt',
         "wynnsync watch add busy --event counter --counter 'member contributed' --gains 1000000 --guild ABC --slack - < url.txt",
+        "wynnsync watch add weekly --event top --counter 'member contributed' --top 10 --guild ABC --slack - < url.txt",
         "wynnsync watch add soon --event 'event soon' --before 15m --discord https://discord.com/api/webhooks/...",
         "wynnsync watch add bows --event 'item changed' --item 'Oak Bow' --command 'mail -s bows me@example.org'",
       ],

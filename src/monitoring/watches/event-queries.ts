@@ -3,6 +3,7 @@ import { asSeen, clockTime, sometimeAfter } from '../../drawing/words.ts'
 import type { Pending } from './due.ts'
 import { numbersSql } from './numbers-sql.ts'
 import { renamesSql } from './renames-sql.ts'
+import { topQuery } from './tops.ts'
 import type { WatchEvent } from './watch.ts'
 
 export interface Occurrence extends Pending {
@@ -21,6 +22,8 @@ export interface Occurrence extends Pending {
     readonly total?: string
     /** Path of the map as of then. */
     readonly map?: string
+    /** What it is one of: those with the same are one message. */
+    readonly heading?: string
   }
   readonly guild?: string | null
   readonly territory?: string
@@ -29,7 +32,7 @@ export interface Occurrence extends Pending {
   readonly worldEvent?: string
 }
 
-type Given = 'guilds' | 'players' | 'kind' | 'counter' | 'above' | 'gains' | 'gap' | 'before'
+type Given = 'guilds' | 'players' | 'kind' | 'counter' | 'above' | 'gains' | 'top' | 'each' | 'gap' | 'before'
 
 export interface EventRow extends Pending {
   readonly at: Date
@@ -305,6 +308,7 @@ select number, "writtenAt", "writtenAt" as at, change->>'resource' as resource f
       }
     },
   },
+  top: topQuery(changed, isNotRemoved),
   'rating gap': {
     sources: ['numbers'],
     sql: gaps,

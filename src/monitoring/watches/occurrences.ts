@@ -106,6 +106,7 @@ export async function readOccurrences(sql: Sql, watch: Watch, numbers: readonly 
   const given = {
     ...filters,
     ...{ kind: counter?.kind, counter: counter?.name, above: counter?.above, gains: counter?.gains },
+    ...{ top: counter?.top, each: counter?.each },
     ...{ gap: watch.gap, before: minutesBefore(watch) },
   }
   const found: Occurrence[] = []

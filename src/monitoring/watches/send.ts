@@ -170,6 +170,9 @@ function headersOf(id: string, body: string, secret: string | undefined, now: nu
 const nameOf = ({ watch, isTest = false }: Message) => (isTest ? `test of ${watch}` : watch)
 
 function titleOf(message: Message): string {
+  const headings = new Set(message.occurrences.map(({ detail }) => detail?.heading))
+  const [heading] = headings
+  if (headings.size === 1 && heading !== undefined) return shortened(`${nameOf(message)}: ${heading}`, longestTitle)
   const counts = new Map<string, number>()
   for (const { event } of message.occurrences) counts.set(event, (counts.get(event) ?? 0) + 1)
   const parts = [...counts].map(([event, count]) => (count === 1 ? event : `${count} ${event}`))

@@ -8,7 +8,7 @@ import { parseQuietHours } from './quiet-hours.ts'
 export const watchEvents = [
   ...['captured', 'lost', 'joined', 'left', 'rank', 'renamed', 'item changed', 'patch'],
   ...['world down', 'online', 'news', 'freshness late'],
-  ...['level', 'counter', 'rating gap', 'in pool', 'event soon'],
+  ...['level', 'counter', 'top', 'rating gap', 'in pool', 'event soon'],
 ] as const
 
 export type WatchEvent = (typeof watchEvents)[number]
@@ -57,8 +57,14 @@ const watch = z
         name: text.describe('as in analytics.counter, such as wars'),
         above: z.number().optional().describe('a message when it comes to so much'),
         gains: z.number().positive().optional().describe('a message when it rose by so much within 24 hours'),
+        top: z.int().min(1).max(100).optional().describe('a message about so many who gained most'),
+        each: z.enum(['day', 'week', 'month']).optional().describe('in which periods they did, for `top`'),
       })
-      .refine(({ above, gains }) => (above === undefined) !== (gains === undefined), 'must have one of above and gains')
+      .refine(
+        ({ above, gains, top }) => [above, gains, top].filter((one) => one !== undefined).length === 1,
+        'must have one of above, gains and top',
+      )
+      .refine(({ top, each }) => (top === undefined) === (each === undefined), 'must have top and each together')
       .optional(),
     gap: z.int().min(1).optional().describe('a message when a guild next to it in the season is so close'),
     before: z.int().min(1).max(1440).optional().describe('minutes before a world event begins (default: 10)'),
@@ -78,15 +84,26 @@ const watch = z
     message: 'must name players: the event `online` needs them',
     path: ['player'],
   })
-  .refine(({ events, counter }) => events.includes('counter') === (counter !== undefined), {
-    message: 'must say which, with the event `counter` and with no other',
+  .refine(
+    ({ events, counter }) => events.includes('counter') === (counter !== undefined && counter.top === undefined),
+    {
+      message: 'must say which, with the event `counter` and with no other',
+      path: ['counter'],
+    },
+  )
+  .refine(({ events, counter }) => events.includes('top') === (counter?.top !== undefined), {
+    message: 'must say which, and top and each, with the event `top` and with no other',
     path: ['counter'],
   })
   // Of all there are, the counters would be compared with every response.
-  .refine(({ counter, guild, player }) => !counter || (counter.kind === 'player' ? player : guild) !== undefined, {
-    message: 'must come with players for a counter of players, with guilds for one of guilds and members',
-    path: ['counter'],
-  })
+  .refine(
+    ({ counter, guild, player }) =>
+      !counter || counter.top !== undefined || (counter.kind === 'player' ? player : guild) !== undefined,
+    {
+      message: 'must come with players for a counter of players, with guilds for one of guilds and members',
+      path: ['counter'],
+    },
+  )
   .refine(({ events, gap, guild }) => !events.includes('rating gap') || (gap !== undefined && guild !== undefined), {
     message: 'must be there, and a guild, for the event `rating gap`',
     path: ['gap'],

@@ -18,6 +18,7 @@ import {
 import { dueOf } from './due.ts'
 import { filtersOf, readOccurrences, sourcesOf, upcomingNoter } from './occurrences.ts'
 import { sendMessage } from './send.ts'
+import { topNoter } from './tops.ts'
 import type { Watch, WatchFile } from './watch.ts'
 import { readWatches, takeOverWatches } from './watch-store.ts'
 
@@ -120,6 +121,7 @@ function createLooks(context: Delivering) {
   const noteFreshness = freshnessNoter(db, clock)
   const noteUpcoming = upcomingNoter(db, clock)
   const noteNumbers = numbersNoter(db, clock)
+  const noteTops = topNoter(db, clock)
   let freshnessAt = 0
   let notedAt = 0
 
@@ -132,6 +134,7 @@ function createLooks(context: Delivering) {
       notedAt = clock.now()
       await noteUpcoming(watches)
       await noteNumbers(watches)
+      await noteTops(watches)
     }
     const [head] = await db.query<{ last: number }>('select coalesce(max(last), 0) as last from sync.outbox_head')
     const last = head?.last ?? 0
@@ -218,10 +221,11 @@ function numbersNoter(db: Database, clock: Clock): (watches: readonly Watch[]) =
     const players = new Set<string>()
     for (const watch of watches) {
       const ofGuilds = watch.events.some((event) => ['level', 'rating gap'].includes(event)) || isOfGuild(watch)
-      if (!ofGuilds && watch.counter?.kind !== 'player') continue
+      const ofPlayers = watch.counter?.kind === 'player' && watch.counter.top === undefined
+      if (!ofGuilds && !ofPlayers) continue
       const named = await filtersOf(db, watch)
       if (ofGuilds) for (const guild of named.guilds ?? []) guilds.add(guild)
-      if (watch.counter?.kind === 'player') for (const player of named.players ?? []) players.add(player)
+      if (ofPlayers) for (const player of named.players ?? []) players.add(player)
     }
     if (guilds.size + players.size === 0) return
     const now = new Date(clock.now())
@@ -252,7 +256,7 @@ function keyOf({ resource, key, observedAt }: Response): string {
 }
 
 function isOfGuild({ counter }: Watch): boolean {
-  return counter !== undefined && counter.kind !== 'player'
+  return counter !== undefined && counter.top === undefined && counter.kind !== 'player'
 }
 
 interface Delivering {

@@ -52,7 +52,10 @@ const change = {
   properties: {
     number,
     writtenAt: { type: 'string', format: 'date-time' },
-    event: { type: 'string', enum: ['change', 'guard', 'drift', 'failure', 'freshness', 'event soon', 'numbers'] },
+    event: {
+      type: 'string',
+      enum: ['change', 'guard', 'drift', 'failure', 'freshness', 'event soon', 'numbers', 'top'],
+    },
     resource: text,
     key: { type: 'string', description: 'Of a worklist; never a player' },
     at: { type: 'string', format: 'date-time' },

@@ -24,7 +24,7 @@ import { type Context, writeSummary } from '../../context.ts'
 import { fetchGrant, nameOf, primaryOf } from './auth.ts'
 import { awaitCode, listenForCode, oneLine } from './auth-listener.ts'
 
-export interface LoginFlags {
+interface LoginFlags {
   readonly clientId: string
   readonly clientSecret?: string
   /** Each may hold several, separated by blanks or commas. */
@@ -34,7 +34,7 @@ export interface LoginFlags {
   readonly browser?: boolean
 }
 
-export interface ExchangeFlags {
+interface ExchangeFlags {
   readonly code: string
   readonly clientId: string
   readonly redirectUri: string

@@ -15,7 +15,7 @@ import { instantFlag, refuseWithout } from '../../options.ts'
 import { publicResult, runSummary } from '../../output/run-summary.ts'
 import { type Backfilled, backfillKeys, backfillPages, dryRun, type Wanted } from './backfill-pages.ts'
 
-export interface BackfillFlags {
+interface BackfillFlags {
   readonly dryRun?: boolean
   readonly limit?: string
   readonly only?: readonly string[]

@@ -179,7 +179,7 @@ async function nameOf(db: Database, player: string): Promise<string> {
   return row?.name ?? player
 }
 
-export interface DemoFlags {
+interface DemoFlags {
   readonly seed?: string
 }
 

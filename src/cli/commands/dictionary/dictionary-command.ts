@@ -6,7 +6,7 @@ import { markdownOf } from '../../../questions/dictionary-markdown.ts'
 import { type Context, withDatabase, withRoom } from '../../context.ts'
 import { refuseWith } from '../../options.ts'
 
-export interface DictionaryFlags {
+interface DictionaryFlags {
   readonly html?: boolean
   readonly out?: string
 }

@@ -29,7 +29,7 @@ export async function privacyShow(context: Context, _flags: object, name: string
   })
 }
 
-export interface PurgeFlags extends ConsentFlags {
+interface PurgeFlags extends ConsentFlags {
   readonly group?: string
 }
 

@@ -10,7 +10,7 @@ import { type Context, withDatabase, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 
-export interface ReplayFlags {
+interface ReplayFlags {
   readonly yes?: boolean
   readonly dryRun?: boolean
   readonly keep?: boolean

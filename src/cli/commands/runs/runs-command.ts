@@ -9,7 +9,7 @@ import { instantFlag } from '../../options.ts'
 import { boldFirstLine, formatTable } from '../../output/table.ts'
 import { durationText, shortened } from '../../output/units.ts'
 
-export interface RunsFlags {
+interface RunsFlags {
   readonly failed?: boolean
   readonly since?: string
   readonly limit?: string

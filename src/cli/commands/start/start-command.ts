@@ -48,7 +48,7 @@ const LOOK_EVERY = 200
 /** How often maintenance runs and the log has sums, ms. */
 const HOUR = 3_600_000
 
-export interface StartFlags extends MonitoringFlags, StartWebFlags {
+interface StartFlags extends MonitoringFlags, StartWebFlags {
   readonly replace?: boolean
   readonly acceptBaseUrl?: boolean
 }

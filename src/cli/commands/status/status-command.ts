@@ -347,7 +347,7 @@ function driftText(things: readonly DriftOverview[], width?: number): string {
   )
 }
 
-export interface StatusFlags {
+interface StatusFlags {
   readonly watch?: boolean
   readonly drift?: boolean
 }

@@ -25,7 +25,7 @@ import { publicResult, runSummary } from '../../output/run-summary.ts'
 
 type Synced = Resource | Worklist
 
-export interface SyncFlags {
+interface SyncFlags {
   readonly walk?: boolean
   readonly accept?: boolean
   readonly acceptBaseUrl?: boolean

@@ -26,7 +26,7 @@ import { type Context, tableWidth, withDatabase, writeResult, writeSummary } fro
 import { durationFlag } from '../../options.ts'
 import { boldFirstLine, formatTable } from '../../output/table.ts'
 
-export interface WatchFlags {
+interface WatchFlags {
   readonly event?: readonly string[]
   readonly guild?: readonly string[]
   readonly territory?: readonly string[]
@@ -37,6 +37,8 @@ export interface WatchFlags {
   readonly counter?: string
   readonly above?: string
   readonly gains?: string
+  readonly top?: string
+  readonly each?: string
   readonly gap?: string
   readonly before?: string
   readonly atLeast?: string
@@ -101,23 +103,23 @@ export async function watchTest(context: Context, _flags: WatchFlags, name: stri
   const { place, content } = await shownIn(context, 'watch test')
   const watch = watchNamed(content, name)
   const { target } = watch
-  const latest = await readOnly(context, 'watch test', async (db) => await readLatest(db, watch))
+  const latest = (await readOnly(context, 'watch test', async (db) => await readLatest(db, watch))) ?? []
   const at = new Date(clock.now())
   const nothing: Occurrence = { event: 'news', number: 0, writtenAt: at, at, text: nothingSent, path: '/' }
-  const occurrences = [latest ?? nothing]
+  const occurrences = latest.length > 0 ? latest : [nothing]
   const message = { id: `test_${at.getTime()}`, watch: name, isTest: true, occurrences, site: content.site }
   const http = openHttp(config)
   const sent = sendMessage(target, message, { clock, signal: context.signal, http })
   const { failure } = await sent.finally(() => http.close())
   if (failure !== null) throw new FatalError(`the ${targetText(target)} did not take the message: ${failure}`)
-  const what = latest
-    ? `the latest that it is about, of ${latest.at.toISOString()},`
+  const what = latest[0]
+    ? `the latest that it is about, of ${latest[0].at.toISOString()},`
     : 'nothing of it happened in the last day; a message that says so'
   shown(context, place, content, `${what} was sent to the ${targetText(target)}\n`)
 }
 
-/** The latest of what a watch sends, as far back as changes are kept; undefined: there was none. */
-async function readLatest(db: Database, watch: Watch): Promise<Occurrence | undefined> {
+/** The latest of what a watch sends, and what has the same heading, as far back as changes are kept; empty: there was none. */
+async function readLatest(db: Database, watch: Watch): Promise<readonly Occurrence[]> {
   let before = Number.MAX_SAFE_INTEGER
   for (;;) {
     const rows = await db.query<{ number: number }>(
@@ -125,8 +127,11 @@ async function readLatest(db: Database, watch: Watch): Promise<Occurrence | unde
       [before, sourcesOf(watch.events)],
     )
     const numbers = rows.map(({ number }) => number)
-    const latest = (await readOccurrences(db, watch, numbers)).at(-1)
-    if (latest || numbers.length === 0) return latest
+    const found = await readOccurrences(db, watch, numbers)
+    const latest = found.at(-1)
+    const heading = latest?.detail?.heading
+    if (heading !== undefined) return found.filter(({ detail }) => detail?.heading === heading)
+    if (latest || numbers.length === 0) return latest ? [latest] : []
     before = Math.min(...numbers)
   }
 }
@@ -244,10 +249,11 @@ function groupedWithin({ collect, group }: WatchFlags) {
   return group === undefined ? {} : { groupSeconds: wholeNumber('--group', group) }
 }
 
-/** `member contributed`, with one of --above and --gains. */
-function counterOf({ counter, above, gains }: WatchFlags) {
+/** `member contributed`, with one of --above, --gains and --top. */
+function counterOf({ counter, above, gains, top, each }: WatchFlags) {
   if (counter === undefined) {
-    if (above !== undefined || gains !== undefined) throw new UsageError('--above and --gains need --counter')
+    if ([above, gains, top, each].some((one) => one !== undefined))
+      throw new UsageError('--above, --gains, --top and --each need --counter')
     return undefined
   }
   const [, kind, name] = /^(\S+) +(\S.*)$/.exec(counter) ?? []
@@ -258,10 +264,12 @@ function counterOf({ counter, above, gains }: WatchFlags) {
     if (!/^\d{1,15}(\.\d+)?$/.test(text)) throw new UsageError(`${flag} must be a number, got ${text}`)
     return Number(text)
   }
-  return { kind, name, above: numberOf('--above', above), gains: numberOf('--gains', gains) }
+  const most = top === undefined ? {} : { top: wholeNumber('--top', top), each: each ?? 'week' }
+  return { kind, name, above: numberOf('--above', above), gains: numberOf('--gains', gains), each, ...most }
 }
 
-function counterText({ kind, name, above, gains }: NonNullable<Watch['counter']>): string {
+function counterText({ kind, name, above, gains, top, each }: NonNullable<Watch['counter']>): string {
+  if (top !== undefined) return `${kind} ${name}, top ${top} of each ${each}`
   return `${kind} ${name} ${above === undefined ? `gains ${gains} in 24 hours` : `above ${above}`}`
 }
 
