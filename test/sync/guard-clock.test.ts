@@ -180,6 +180,25 @@ describe.each(kindsOfPart)('a wrong clock on the %s database', (kind) => {
     expect(await world.versions('guild', 'guild_uuid')).toEqual([[key, '10:00', '14:00']])
   })
 
+  test.each([5 * day, -5 * day])('of %s ms dates refusals, too, where a person says that it decides', async (ahead) => {
+    const of = (letter: string, body: unknown, status = 200) =>
+      world.sandbox.setAnswer(`/guild/uuid/${guildId(letter)}`, () => ({
+        status,
+        body,
+        headers: headersAt(world.clock.now(), ahead),
+      }))
+    const ask = async (at: string) => {
+      if (instantOf(at) > world.clock.now()) await world.clock.advanceTo(instantOf(at))
+      return await syncGuilds(world, { keys: [guildId('a')] }, { clock: 'api' })
+    }
+    of('a', guildBody('a', { 1: { rank: 'owner' } }))
+    await ask('10 10:00')
+    of('a', { error: 'NotFound', detail: 'no such guild', code: 404 }, 404)
+    for (const at of ['10 11:00', '10 12:00']) await ask(at)
+    const [from, until] = ahead > 0 ? ['15 10:00', '15 11:00'] : ['05 10:00', '05 11:00']
+    expect(await world.versions('guild', 'guild_uuid')).toEqual([[guildId('a'), from, until]])
+  })
+
   /** Headers that stay odd for ever, under a right `Date`. */
   const odd = new Map<string, (now: number) => SentHeaders>([
     [

@@ -29,9 +29,10 @@ export async function concludeRefusal(
   refusal: Refusal,
 ): Promise<Outcome | undefined> {
   const { key, kind, receivedAt } = refusal
+  const { clock } = engine.guards
   return await engine.db.transaction(async (sql) => {
     const last = await lastOfKey(sql, resource.name, key, { archives: engine.raw === true })
-    const since = await refusedSince(sql, resource.name, key, kind)
+    const since = await refusedSince(sql, resource, refusal, clock)
     if (!since) return undefined
     // By a clock that is behind, it still comes after the last response.
     const after = (at: number) => new Date(Math.max(at, (last?.observedAt ?? 0) + 1))
@@ -40,7 +41,7 @@ export async function concludeRefusal(
         ? await redact(sql, resource, engine, {
             key,
             runId,
-            at: after(Math.min(refusal.at, receivedAt)),
+            at: after(clock === 'api' ? refusal.at : Math.min(refusal.at, receivedAt)),
             receivedAt: new Date(receivedAt),
           })
         : await tombstone(sql, resource, key, after(since.getTime()))

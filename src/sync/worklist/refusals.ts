@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts'
 import { typed } from '../../db/typed.ts'
 import type { Worklist } from '../declare/resource.ts'
 import { corroborate, forgetContradicted, type Witness } from '../evidence/claims.ts'
-import { type ClaimKind, copySecondsOf } from '../evidence/policies.ts'
+import { type ClaimKind, type ClockSetting, copySecondsOf, type Guards } from '../evidence/policies.ts'
 import { contradictLifted, isRestrictedBy } from '../privacy/privacy.ts'
 import { isKey } from '../respond/checked-keys.ts'
 import { historySql } from '../sql/history-sql.ts'
@@ -48,7 +48,7 @@ export async function noteRefusal(
   sql: Sql,
   resource: Worklist,
   refusal: Refusal,
-  run: Pick<Witness, 'runId' | 'guards'>,
+  run: Pick<Witness, 'runId' | 'guards'> & { readonly guards: Pick<Guards, 'clock'> },
 ): Promise<RefusalState> {
   const { key, kind, at, receivedAt, credential = 'guest' } = refusal
   const { name } = resource
@@ -73,24 +73,27 @@ export async function noteRefusal(
   // What one kind of credential is refused says nothing of the other.
   const claim = { subject: key, value: kind === 'hidden' ? credential : '' }
   const { confirmed } = await corroborate(sql, witness, claimOf[kind], [claim])
-  const since = confirmed.length > 0 ? await refusedSince(sql, name, key, kind) : undefined
+  const since = confirmed.length > 0 ? await refusedSince(sql, resource, refusal, run.guards.clock) : undefined
   // A list of everything that is later than the first refusal and names the key speaks against all of them.
   const isConfirmed = since !== undefined && !(kind === 'gone' && (await isListedSince(sql, resource, key, since)))
   const isExpected = kind === 'gone' && (await hasListingEnded(sql, resource, key))
   return { state: isConfirmed ? 'confirmed' : 'pending', wasShown, isExpected }
 }
 
+/** When what a claim says was first said. The clock of the service may be ahead, and that is right where it is the one that decides. */
+const saidSince = (clock: ClockSetting = 'both') =>
+  `min(${clock === 'api' ? 'first_at' : 'least(first_at, first_received_at)'})`
+
 /** Since when a key is refused like this, while that is not concluded. */
 export async function refusedSince(
   sql: Sql,
-  resource: string,
-  key: string,
-  kind: RefusalKind,
+  { name }: Pick<Worklist, 'name'>,
+  { key, kind }: Pick<Refusal, 'key' | 'kind'>,
+  clock: ClockSetting | undefined,
 ): Promise<Date | undefined> {
   const [claim] = await sql.query<{ since: Date | null }>(
-    // The clock of the service may be ahead.
-    `select min(least(first_at, first_received_at)) as since from sync.claim where resource = $1 and kind = $2 and subject = $3`,
-    [resource, claimOf[kind], key],
+    `select ${saidSince(clock)} as since from sync.claim where resource = $1 and kind = $2 and subject = $3`,
+    [name, claimOf[kind], key],
   )
   return claim?.since ?? undefined
 }
@@ -152,7 +155,7 @@ export async function readPendingRefusals(sql: Sql, limit: number): Promise<Map<
               'key', subject, 'pending', case kind when 'forbidden' then 'redaction' else 'tombstone' end,
               'since', since) order by nth) filter (where nth <= $1) as oldest
        from (select *, row_number() over (partition by resource order by since, subject collate "C") as nth
-               from (select resource, kind, subject, min(least(first_at, first_received_at)) as since from sync.claim
+               from (select resource, kind, subject, ${saidSince()} as since from sync.claim
                       where kind in ('gone', 'forbidden') group by 1, 2, 3) refused) pending
       group by resource`,
     [limit],
