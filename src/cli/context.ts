@@ -193,8 +193,7 @@ export async function withDatabase<T>(
     try {
       return await (isShort ? beforeOthers(() => work(db)) : work(db))
     } finally {
-      // What is due of housekeeping, and a copy once a day.
-      progress.during('closing the database')
+      progress.during('closing the database, which is copied once a day')
       await db.close()
     }
   } finally {

@@ -74,7 +74,7 @@ export async function backfillCommand(
       await api.close()
     }
   } finally {
-    context.progress.during('closing the database')
+    context.progress.during('closing the database, which is copied once a day')
     await db.close()
     context.progress.stop()
   }

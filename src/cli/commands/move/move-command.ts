@@ -51,8 +51,7 @@ export async function moveCommand(context: Context, flags: MoveFlags): Promise<n
         }
         return await withoutWriters(source, () => withoutWriters(other, () => run(context, source, other)))
       } finally {
-        // A large one is vacuumed and copied first.
-        context.progress.during('closing the other database')
+        context.progress.during('closing the other database, which is copied once a day')
         await other.close()
       }
     },

@@ -32,7 +32,10 @@ export async function replayCommand(context: Context, flags: ReplayFlags, names:
         swap: flags.yes === true && flags.dryRun !== true,
         keep: flags.keep ?? false,
         signal,
-        onProgress: (records, count) => progress.seen('replay', { records, count }, 'responses'),
+        onProgress: (records, count) => {
+          progress.seen('replay', { records, count }, 'responses')
+          if (records === count) progress.begin('replay, comparing the tables')
+        },
       },
     )
   }
