@@ -243,6 +243,20 @@ describe.each(kindsOfLongTests)('refusals on the %s database', (kind) => {
     expect(await rows('select gone_at, reload from sync.work_item')).toEqual([['10:10', true]])
   })
 
+  test('end members whom the last response about the guild lacked when it first lacked them', async () => {
+    await syncGuild(world, guildBody('a', owner), '10:00')
+    await syncGuild(world, guildBody('a', { 1: { rank: 'owner' } }), '10:10')
+    guildAnswers('a', notFound)
+    for (const when of ['10:20', '10:30']) await askGuild(when)
+    expect(await rows('select right(player_uuid::text, 1), valid_until from game.guild_member order by 1')).toEqual([
+      ['1', '10:20'],
+      ['2', '10:10'],
+    ])
+    expect(
+      await rows('select right(player_uuid::text, 1), at, not_before from analytics.membership_event order by 1, 2'),
+    ).toContainEqual(['2', '10:10', '10:00'])
+  })
+
   test.each(notOfTheApplication(404).map((answer, nth) => [nth, answer] as const))(
     'of whoever stands before it end nothing (%i)',
     async (_nth, answer) => {

@@ -83,12 +83,16 @@ export async function closePreviousSpells(
 
 /** Ends the versions of a key and of everything that hangs on it. Returns how many ended. */
 export async function tombstoneKey(sql: Sql, resource: ResourceBase, key: string, at: Date): Promise<number> {
-  const ending = (keys: readonly string[]) => keys.map((key) => ({ key, firstMissedAt: at }))
-  let closed = (await closeAbsent(sql, resource.history, ending([key]), at)).length
-  for (const history of Object.values(resource.relatedHistories ?? {})) {
+  let closed = (await closeAbsent(sql, resource.history, [{ key, firstMissedAt: at }], at)).length
+  for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
     const absent = await findAbsent(sql, history, { seen: new Set(), at, scope: key })
-    const rest = absent.flatMap((one) => (one.isLater ? [] : [one.key]))
-    if (rest.length > 0) closed += (await closeAbsent(sql, history, ending(rest), at)).length
+    // What the last responses lacked had gone before.
+    const pending = await pendingClaims(sql, { resource: `${resource.name}/${name}` }, 'missing', key)
+    const missed = new Map(pending.map(({ subject, firstAt }) => [subject, firstAt]))
+    const gone = absent.flatMap((one) =>
+      one.isLater ? [] : [{ key: one.key, firstMissedAt: missed.get(one.key) ?? at }],
+    )
+    closed += (await closeAbsent(sql, history, gone, at)).length
   }
   await forgetClaimsAbout(sql, resource.name, key)
   return closed
