@@ -85,7 +85,11 @@ const EXPORT_TIMEOUT = 60_000
 /** Writes the pages into a folder, all as of one instant. @throws UsageError when the folder has files of others */
 export async function exportWeb(
   { clock, ...context }: WebContext,
-  { people, version, ...wanted }: Pick<WebOptions, 'people' | 'version'> & Pick<ExportOptions, 'dir' | 'onPage'>,
+  {
+    people,
+    version,
+    ...wanted
+  }: Pick<WebOptions, 'people' | 'version'> & Pick<ExportOptions, 'dir' | 'onPage' | 'onFailed'>,
 ): Promise<ExportResult> {
   const [now, host] = [clock.now(), '127.0.0.1']
   const site = { host, port: 0, flag: '--port', requestsPerMinute: 0, people, version, timeoutMs: EXPORT_TIMEOUT }

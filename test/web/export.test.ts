@@ -211,6 +211,30 @@ describe('the pages as files', () => {
         expect(files).toContain(join(dirname(file), href))
   })
 
+  test('of a name that several have lead to each of them, and one that could not be made is named', async () => {
+    const place = join(await temporaryFolder(), 'site')
+    const page = (links: readonly string[]) =>
+      `<!doctype html><meta charset="utf-8"><h1>x</h1>${links.map((href) => `<a href="${href}">x</a>`).join('')}`
+    const answers = new Map([
+      ['/', new Response(page(['/guilds/AAA', '/guilds/BBB']))],
+      ['/guilds/AAA', new Response(page(['/guilds/1', '/guilds/2', '/search?q=AAA']), { status: 409 })],
+      ['/guilds/BBB', new Response(page(['/guilds/3']), { status: 500 })],
+    ])
+    const request = async (path: string) => answers.get(path) ?? new Response(page([]))
+    const failed: [path: string, status: number][] = []
+    const onFailed = (...one: [path: string, status: number]) => void failed.push(one)
+    const done = await exportSite({ dir: place, version: 'test', madeAt: new Date(0), request, onFailed })
+    expect([done.failed, failed]).toEqual([1, [['/guilds/BBB', 500]]])
+    const files = await filesIn(place)
+    for (const path of ['/guilds/1', '/guilds/2']) expect(files).toContain(fileOf(path))
+    expect(files).not.toContain(fileOf('/guilds/3'))
+    const several = await readFile(join(place, fileOf('/guilds/AAA')), 'utf8')
+    expect([...several.matchAll(/href="([^"]+)"/g)].map(([, href]) => href)).toEqual([
+      '../guilds/1.html',
+      '../guilds/2.html',
+    ])
+  })
+
   test('have names that differ on every file system, and are safe', () => {
     const names = ['abc', 'ABC', 'a b', 'a/b', '../x', 'con', 'index', 'a%b', 'é', '<b>', 'x'.repeat(300)]
     const files = names.map((name) => fileOf(`/guilds/${encodeURIComponent(name)}`))

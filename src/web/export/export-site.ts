@@ -118,6 +118,9 @@ function unavailableText(file: string, text: string): string {
 /** The list of the files of an export, by which the next one knows its own; and where it is made. */
 const [MANIFEST, STAGE] = ['wynnsync-export.json', '.wynnsync-export']
 
+/** The status of a page that leads to each of several that have or had a name. */
+const SEVERAL = 409
+
 /** Pages of an export at most. */
 const MOST = 50_000
 
@@ -128,6 +131,8 @@ export interface ExportOptions {
   readonly version: string
   readonly madeAt: Date
   readonly onPage?: (done: number, known: number) => void
+  /** Called with a page that could not be made, and the status. */
+  readonly onFailed?: (path: string, status: number) => void
   readonly most?: number
 }
 
@@ -212,7 +217,7 @@ async function writeManifest(
 type Made = Pick<ExportResult, 'pages' | 'bytes' | 'failed' | 'leftOut'> & { readonly files: string[] }
 
 async function writePages(
-  { request, madeAt, onPage, most }: Omit<ExportOptions, 'dir'> & { readonly most: number },
+  { request, madeAt, onPage, onFailed, most }: Omit<ExportOptions, 'dir'> & { readonly most: number },
   stage: string,
 ): Promise<Made> {
   const known = new Map<string, string>()
@@ -250,8 +255,9 @@ async function writePages(
     const place = response.headers.get('location')
     const text = await response.text()
     if (place !== null) await write(file, redirectText(file, admit(place) ?? fileOf('/')))
-    else if (response.status !== 200) {
+    else if (response.status !== 200 && response.status !== SEVERAL) {
       failed++
+      onFailed?.(path, response.status)
       await write(file, unavailableText(file, text))
     } else {
       const policy = response.headers.get('content-security-policy') ?? ''

@@ -96,5 +96,7 @@ export async function writePages(
 ) {
   const clock = await clockOf(app, db)
   if (wanted.people && !flags.quiet) err.write(peopleNotice)
-  return await exportWeb({ db, finders: nameFinders, clock, log: app.log }, { ...wanted, version })
+  const onFailed = (path: string, status: number) =>
+    app.log.warn({}, `the page ${path} could not be made: status ${status}`)
+  return await exportWeb({ db, finders: nameFinders, clock, log: app.log }, { onFailed, ...wanted, version })
 }
