@@ -56,6 +56,25 @@ describe('the page of a guild, for who leads it', () => {
     expect(ash?.slice(2)).toEqual(['high', 'low', 'headquarters'])
   })
 
+  test('by a prefix is that of who has it where another once had it, and leads nowhere by one that several have', async () => {
+    const { ask } = await web.served()
+    const had = `insert into game.guild_listing (guild_uuid, name, prefix, valid_from, valid_until, hash)
+                 values ($1, $2, $3, '2026-01-01Z', $4, '\\x00')`
+    await web.world.db.query(had, [guildId('e'), 'Once', 'bbb', '2026-02-01Z'])
+    await web.world.db.query(had, [guildId('f'), 'Twin', 'aaa', 'infinity'])
+    const { status, text } = await ask('/guilds/bbb')
+    expect([status, parseHTML(text).document.querySelector('h1')?.textContent]).toEqual([
+      200,
+      expect.stringContaining('Guild b'),
+    ])
+    expect((await ask('/guilds/aaa')).status).toBe(409)
+    const own = await ask(`/guilds/${guildId('a')}`)
+    expect([own.status, own.text.match(/(?:href|action)="\/guilds\/aaa(?!a)[^"]*"/g)]).toEqual([200, null])
+    await web.world.db.query('delete from game.guild_listing where guild_uuid = any($1)', [
+      [guildId('e'), guildId('f')],
+    ])
+  })
+
   test('does not say what is produced while the API does not send it', async () => {
     const { db } = web.world
     await db.query(

@@ -152,7 +152,9 @@ const memberColumns: readonly Column<Member>[] = [
 export async function guildPage(visit: Visit): Promise<Page> {
   const { people, query, sql } = visit
   const { uuid, guild, holder, name } = await guildNamed(visit)
-  const path = `/guilds/${encodeURIComponent(guild?.prefix ?? uuid)}`
+  // Others may have its prefix: who asks by uuid stays there.
+  const isByUuid = visit.name.toLowerCase() === uuid
+  const path = `/guilds/${encodeURIComponent((isByUuid ? undefined : guild?.prefix) ?? uuid)}`
   const shown = await shownPeriod(visit, { path, of: ['guilds', 'territories'], guild: uuid })
   const frame = { ...shown.frame, playerCell: (player: string, username: string) => link('players', player, username) }
   // One is drawn while the database works for the next.

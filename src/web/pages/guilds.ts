@@ -5,7 +5,7 @@ import type { Frame } from '../../drawing/frame.ts'
 import type { Cell } from '../../drawing/html-table.ts'
 import { observedOf } from '../../drawing/period.ts'
 import { compact, count } from '../../drawing/words.ts'
-import { resolveName, UnknownName } from '../../questions/asking/names.ts'
+import { AmbiguousName, resolveName, UnknownName } from '../../questions/asking/names.ts'
 import { guildLink, searchForm } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
@@ -158,9 +158,9 @@ async function guildsBy(
   )
 }
 
-/** The guild that the path names by uuid, prefix or name. @throws Problem when there is none */
+/** The guild that the path names by uuid, prefix or name: that has it now, where others once had it. @throws Problem when there is none */
 export async function guildNamed({ sql, name, finders }: Pick<Visit, 'sql' | 'name' | 'finders'>) {
-  const known = await resolveName(sql, { name: 'guild', type: 'uuid', value: name }, finders).catch(unlessUnknown)
+  const known = await resolveName(sql, { name: 'guild', type: 'uuid', value: name }, finders).catch(whoHasIt)
   const holder = await holderNamed(sql, known?.value ?? name)
   const uuid = known?.value ?? holder?.uuid
   const [guild] = await sql.query<Guild & { readonly xp: number | null; readonly observed: Date | null }>(
@@ -200,7 +200,11 @@ async function guildsLike({ sql, finders }: Pick<Visit, 'sql' | 'finders'>, name
   return [...listed, ...holders.filter((holder) => !isListed(holder))]
 }
 
-/** What was thrown, unless it says that the name is unknown. */
-function unlessUnknown(error: unknown): undefined {
-  if (!(error instanceof UnknownName)) throw error
+/** Who alone has a name now that others once had; nobody where it is unknown. @throws what else was thrown */
+function whoHasIt(error: unknown): { readonly value: string } | undefined {
+  if (error instanceof UnknownName) return undefined
+  const holders = error instanceof AmbiguousName ? error.holders : []
+  const [value, ...others] = new Set(holders.flatMap(({ uuid, until }) => (until === null ? [uuid] : [])))
+  if (value === undefined || others.length > 0) throw error
+  return { value }
 }
