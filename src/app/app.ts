@@ -106,6 +106,7 @@ export function openDatabase(
     | 'waitMs'
     | 'durable'
     | 'shares'
+    | 'mayCopy'
     | 'signal'
     | 'connectMs'
     | 'creates'

@@ -147,6 +147,7 @@ export async function untilAborted({ signal }: Terminal): Promise<void> {
  * made, and work itself brings it up to date
  * @param options.alone whether it waits for the end of another process that has the embedded database open, and works not through that one
  * @param options.isLong whether it reads for long: beside another process that has the embedded database open, a copy of its files
+ * @param options.stays whether it reads until a signal ends it, what is there at each moment; else what syncs leave no time for is read from such a copy
  * @param options.isShort whether it is some statements for which a person waits: they come before what syncs beside it
  * @throws UsageError where there is nothing to read or to change, or what is to be read has tables of an earlier version
  */
@@ -159,6 +160,7 @@ export async function withDatabase<T>(
     access = 'read' as 'read' | 'change' | 'create' | 'migrate',
     alone = false,
     isLong = false,
+    stays = false,
     isShort = false,
   } = {},
 ): Promise<T> {
@@ -171,7 +173,7 @@ export async function withDatabase<T>(
     creates,
     stopWaiting: signal,
     ending: signal,
-    ...(alone ? {} : { shares: shares as 'reads' | 'writes' | 'copy' }),
+    ...(alone ? {} : { shares: shares as 'reads' | 'writes' | 'copy', mayCopy: shares === 'reads' && !stays }),
   }
   const open = async () => {
     const db = await openDatabase(app, [holds], {

@@ -131,6 +131,32 @@ test('a command that reads for long reads a copy beside a process that never pau
   expect(await countRuns(join(folder, 'restored'))).toBe(1)
 })
 
+test('a question for which syncs leave no time is answered by a copy, and the command says so', {
+  timeout: 300_000,
+}, async () => {
+  const dataDir = await filledFolder()
+  const db = await openShared(dataDir, { clock, random: Math.random, thread })
+  await db.query(`create function slow() returns int language plpgsql as $$
+    declare began timestamptz := clock_timestamp();
+    begin while clock_timestamp() < began + interval '4.5 s' loop end loop; return count(*) from sync.run; end $$`)
+  await db.query('create view analytics.slow as select slow() as runs')
+  let isOver = false
+  const busy = Array.from({ length: 2 }, async () => {
+    while (!isOver) await db.transaction((sql) => sql.query('select count(*) from generate_series(1, 200000)'))
+  })
+  const { code, out, err } = await runProgram(['query', 'slow', '--csv', '--data-dir', dataDir, ...nowhere])
+  isOver = true
+  await Promise.all(busy)
+  await db.close()
+  const said = err.split('\n').filter((line) => !/goes on|waiting for an answer/.test(line))
+  expect({ code, out, said }).toEqual({
+    code: 0,
+    out: 'runs\r\n1\r\n',
+    said: [expect.stringContaining('asked of a copy of the database'), ''],
+  })
+  expect(await readdir(join(dataDir, 'reading'))).toEqual([])
+})
+
 describe('a command that needs an embedded folder for itself', { timeout: 600_000 }, () => {
   test('says at once for whom it waits and what helps, and ends with 75 after half a minute', async () => {
     const [dataDir, other, folder] = [await filledFolder(), await filledFolder(), await temporaryFolder()]

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -271,6 +271,39 @@ describe('processes with one data folder', () => {
     await Promise.all(syncs)
     expect(said.length).toBeLessThanOrEqual(1)
   }, 60_000)
+
+  test('ask a copy what syncs never leave time for, say so once, and go on with the copy', async () => {
+    const dataDir = await emptyFolder()
+    const holder = await open(dataDir)
+    await holder.query(`create table t (id int); create function slow() returns int language plpgsql as $$
+      declare began timestamptz := clock_timestamp();
+      begin while clock_timestamp() < began + interval '4.5 s' loop end loop; return count(*) from t; end $$`)
+    const said: string[] = []
+    const options = { clock, waitMs: 20_000, thread, onWait: (message: string) => void said.push(message) }
+    const reader = await openShared(dataDir, { ...options, shares: 'reads', mayCopy: true })
+    let [isOver, longest] = [false, 0]
+    const syncing = async () => {
+      while (!isOver) {
+        const began = performance.now()
+        await holder.query('select count(*) from generate_series(1, 5000)')
+        longest = Math.max(longest, performance.now() - began)
+      }
+    }
+    const syncs = [syncing(), syncing()]
+    await clock.sleep(100)
+    // Both at once lose the same connection, and one copy is made.
+    expect(await Promise.all([reader.values('select slow()'), reader.values('select slow()')])).toEqual([[[0]], [[0]]])
+    isOver = true
+    await Promise.all(syncs)
+    await holder.query('insert into t values (1)')
+    expect(await reader.values('select count(*) from t')).toEqual([[0]])
+    await reader.close()
+    expect(readdirSync(join(dataDir, 'reading'))).toEqual([])
+    expect(said.filter((message) => message.includes('asked of a copy'))).toHaveLength(1)
+    expect(said.length).toBeLessThanOrEqual(2)
+    expect(longest).toBeLessThan(8000)
+    expect(await (await open(dataDir, 'reads')).values('select count(*) from t')).toEqual([[1]])
+  }, 240_000)
 
   /** Has the session until `release`. */
   async function busy(db: Database) {

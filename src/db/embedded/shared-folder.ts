@@ -25,6 +25,8 @@ import { lockFolder, nameOf, readHolder } from './folder-lock.ts'
 const LIMIT = 60_000
 /** How long its questions run at first although a sync waits, ms; twice as long each time that a sync ended one. */
 const PATIENCE = 1000
+/** The longest of these times after which a question is asked of a copy, where it may be, ms. */
+const COPIES_AFTER = 4000
 /** How often a waiting process looks again, ms. */
 const LOOK_EVERY = 100
 /** How soon a process says that it waits for an answer of the holder, ms; one that needs the folder says it at once. */
@@ -41,6 +43,8 @@ export interface SharedOptions extends EmbeddedOptions {
    * takes room on the disk and is for what reads for longer than syncs may wait. Without it, the folder must be held.
    */
   readonly shares?: 'reads' | 'writes' | 'copy' | undefined
+  /** Of what reads through that process: whether it goes on with such a copy where syncs leave a question no time. What it reads is of that instant then. */
+  readonly mayCopy?: boolean | undefined
   /** For the keys of processes that connect while this one holds the folder; without it, none can. */
   readonly random?: Random | undefined
   /** Called with whom this process waits for; again when that is another one. */
@@ -143,10 +147,13 @@ function repeating({ live, isClosed }: Pick<Reopening, 'live' | 'isClosed'>, opt
         return await work(db)
       } catch (error) {
         // What made Postgres fail here would do so again.
-        if (isOwn || !isLost() || isClosed() || !mayRepeat(isUncertain()) || sqlState(error) === '57014') throw error
-        const wasPreempted = sqlState(error) === '40001'
-        if (wasPreempted && options.clock.now() >= until) throw tooBusy()
-        if (wasPreempted && isPatient) patienceMs *= 2
+        if (isOwn || !isLost() || isClosed() || !mayRepeat(isUncertain())) throw error
+        const mayCopy = options.mayCopy && isPatient
+        const [wasPreempted, isLate] = [sqlState(error) === '40001', sqlState(error) === '57014']
+        if (isLate && !mayCopy) throw error
+        if (wasPreempted && !mayCopy && options.clock.now() >= until) throw tooBusy()
+        if (isLate) patienceMs = Number.POSITIVE_INFINITY
+        else if (wasPreempted && isPatient) patienceMs *= 2
       }
     }
   }
@@ -207,7 +214,8 @@ async function reopening(dataDir: string, given: SharedOptions) {
 
 /** Opens the database, or connects to the process that has it open, whichever is possible first. */
 async function acquire(dataDir: string, options: SharedOptions, patienceMs?: number): Promise<Open> {
-  const { clock, shares, waitMs = 0, onWait, stopWaiting } = options
+  const { clock, shares, mayCopy = false, waitMs = 0, onWait, stopWaiting } = options
+  const isTooLong = mayCopy && patienceMs !== undefined && patienceMs > COPIES_AFTER
   const began = clock.now()
   const sayAfter = shares ? Math.min(SAY_AFTER, waitMs / 2) : 0
   let said: string | undefined
@@ -224,8 +232,10 @@ async function acquire(dataDir: string, options: SharedOptions, patienceMs?: num
       }
     } catch (error) {
       if (!(error instanceof RetryableError)) throw error
+      if (isTooLong)
+        onWait?.('the question takes longer than syncs wait: it is asked of a copy of the database, as it is now')
       const connected =
-        shares === 'copy'
+        isTooLong || shares === 'copy'
           ? await openCopy(dataDir, options)
           : shares && (await connectTo(dataDir, { isWork: shares === 'writes', patienceMs, onWait }))
       if (connected) return connected

@@ -17,5 +17,5 @@ export async function mcpCommand(context: Context, { people = true }: { readonly
     await Promise.race([server.ended, untilAborted(context)])
     await server.close()
   }
-  return await withDatabase(context, 'mcp', work)
+  return await withDatabase(context, 'mcp', work, { stays: true })
 }

@@ -42,7 +42,7 @@ export async function serveCommand(context: Context, { port = '8080', host, ...f
       await server.close()
     }
   }
-  return await withDatabase(context, 'serve', work)
+  return await withDatabase(context, 'serve', work, { stays: true })
 }
 
 function welcome(url: string, place: string): string {

@@ -373,7 +373,7 @@ export async function statusCommand(context: Context, { watch = false, drift = f
       if (!out.isTTY && !flags.json) out.write('\n')
     }
   }
-  return await withDatabase(context, 'status', show, { isInterruptible: true })
+  return await withDatabase(context, 'status', show, { isInterruptible: true, stays: true })
 }
 
 async function driftOf(db: Database, width?: number): Promise<[json: object, text: string]> {
