@@ -44,6 +44,7 @@ export const slow: readonly string[] = [
   'cli/proxy.test.ts',
   'cli/read-only.test.ts',
   'cli/readers.test.ts',
+  'cli/start-copies.test.ts',
   'cli/unwritable.test.ts',
   'db/cluster-template.test.ts',
   'db/embedded-copies.test.ts',

@@ -19,7 +19,7 @@ export async function checkLake({ config }: App): Promise<void> {
 
 /**
  * Keeps the configured lake up to date: an export at once, then by its schedule, until the signal. One that fails is logged and
- * tried at the next tick; syncs go on. From a connection of its own; the embedded database has one, and syncs wait for it.
+ * tried at the next tick; syncs go on. From a connection of its own; of the embedded database, which has one, from a copy of its files.
  */
 export async function keepLake(app: App, db: Database, stopping: AbortSignal): Promise<void> {
   const { config, clock, log } = app
@@ -40,21 +40,20 @@ export async function keepLake(app: App, db: Database, stopping: AbortSignal): P
 async function exportOnce(app: App, place: string, shared: Database, signal: AbortSignal): Promise<Exported | null> {
   const { exportLake } = await import('../../../lake/export.ts')
   const settings = storeSettings(app)
-  const own = shared.kind === 'server' ? await openDatabase(app, ['lake']) : undefined
+  const lock = await shared.tryLock('wynnsync lake')
+  if (!lock) return null
   try {
-    const db = own ?? shared
-    const lock = await db.tryLock('wynnsync lake')
-    if (!lock) return null
+    const db = await openDatabase(app, ['lake'], { shares: 'copy', thread: true, stopWaiting: signal, ending: signal })
     try {
       // Names of people are in it only where `lake export --people` began it.
       const people = (await lakeState(place, settings))?.people ?? false
       const options = { clock: app.clock, program: version, people, keepMs: KEEP, signal, settings }
       return await exportLake(db, place, { ...options, onProgress: () => {} })
     } finally {
-      await lock.release()
+      await db.close()
     }
   } finally {
-    await own?.close()
+    await lock.release()
   }
 }
 

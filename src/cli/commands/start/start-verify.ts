@@ -24,7 +24,7 @@ const FIRST = HOUR
 
 /**
  * Verifies the database once a week until the signal. What fails is logged and tried again in an hour; syncs go on. From a connection of
- * its own; the embedded database has one, and each check is a statement that syncs wait for.
+ * its own; of the embedded database, which has one, from a copy of its files.
  */
 export async function keepVerified(app: App, db: Database, stopping: AbortSignal): Promise<void> {
   const { clock, log } = app
@@ -51,17 +51,14 @@ export async function keepVerified(app: App, db: Database, stopping: AbortSignal
 
 async function verifyOnce(app: App, shared: Database, signal: AbortSignal): Promise<Verification> {
   const { clock } = app
-  const own = shared.kind === 'server' ? await openDatabase(app, ['verify']) : undefined
   const began = clock.now()
+  const db = await openDatabase(app, ['verify'], { shares: 'copy', thread: true, stopWaiting: signal, ending: signal })
   try {
-    const checks = [
-      ...(await verifyDatabase(own ?? shared, resources, { signal })),
-      ...(await verifyLakeOf(app, signal)),
-    ]
+    const checks = [...(await verifyDatabase(db, resources, { signal })), ...(await verifyLakeOf(app, signal))]
     const at = new Date(clock.now())
     return await recordVerification(shared, checks, { at, seconds: Math.round((at.getTime() - began) / 1000) })
   } finally {
-    await own?.close()
+    await db.close()
   }
 }
 
