@@ -227,7 +227,7 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
     await moved(start(16), '10:15')
     expect(await starts()).toHaveLength(2)
     await moved(start(16), '10:20')
-    expect(await starts()).toEqual([['16:00', '10:05']])
+    expect(await starts()).toEqual([['16:00', '10:15']])
     // It is the next one: an earlier one shows that the later one was moved, and a later one nothing of one that has begun.
     await moved(start(15), '11:00')
     expect(await starts()).toHaveLength(2)
@@ -257,6 +257,41 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
       ['15:00', '11:00'],
       ['18:00', '15:01'],
     ])
+  })
+
+  test.each([
+    ['later', '10:24'],
+    ['earlier', '10:18'],
+  ])('does not believe one response, the last before the start, that announces it %s', async (_what, other) => {
+    const announce = (time: string | null, at: string) =>
+      world.sync(worldEvents, [event(time && `2026-06-01T${time}:00+00:00`)], at)
+    const starts = () => world.rows('select starts_at, announced_at from game.world_event_occurrence order by 1')
+    for (const at of ['10:00', '10:05', '10:10']) await announce('10:20', at)
+    await announce(other, '10:17')
+    expect(await starts()).toHaveLength(2)
+    for (const at of ['10:25', '10:30']) await announce('12:00', at)
+    expect(await starts()).toEqual([
+      ['10:20', '10:00'],
+      ['12:00', '10:25'],
+    ])
+    // The same of a start that two responses announced: it was moved.
+    for (const at of ['11:40', '11:45']) await announce('12:30', at)
+    for (const at of ['12:31', '12:36']) await announce('14:00', at)
+    expect((await starts()).map(([start]) => start)).toEqual(['10:20', '12:30', '14:00'])
+    expect(await world.rows('select * from sync.claim')).toEqual([])
+  })
+
+  test('keeps the start before where a response says nothing of the event after one that moved it', async () => {
+    const announce = (time: string, at: string) =>
+      world.sync(worldEvents, [event(`2026-06-01T${time}:00+00:00`), still], at)
+    const still = event(null, { internalName: 'ffffffff' })
+    const starts = () => world.rows('select starts_at from game.world_event_occurrence order by 1')
+    for (const at of ['10:00', '10:05']) await announce('14:00', at)
+    await announce('15:00', '10:10')
+    await world.sync(worldEvents, [still], '10:15')
+    expect(await starts()).toEqual([['14:00']])
+    for (const at of ['10:20', '10:25']) await announce('15:00', at)
+    expect(await starts()).toEqual([['15:00']])
   })
 
   test('takes back the next start of an event that is gone', async () => {
