@@ -104,6 +104,35 @@ describe.each(kindsOfPart)('what one list of players online must not conclude, o
     expect(await claims()).toEqual([])
   })
 
+  test('a third of the players whom one list lacks, with a total that agrees, have not left, but two lists without them are believed', async () => {
+    const fewer = Object.fromEntries(
+      worldNames.map((world, nth) => [world, usual[world]?.slice(0, nth % 2 ? 6 : 7) ?? []]),
+    )
+    for (const at of ['10:00', '10:01']) await online(at, usual)
+    await online('10:02', fewer)
+    await online('10:03', usual)
+    expect(await sessions()).toEqual([['10:00', null, null, true, 60]])
+    expect(await lifecycle()).toEqual([])
+    expect(await claims()).toEqual([])
+    for (const at of ['10:04', '10:05']) await online(at, fewer)
+    expect(await sessions()).toEqual([
+      ['10:00', '10:03', '10:05', false, 21],
+      ['10:00', null, null, true, 39],
+    ])
+  })
+
+  test('as many of a list ten minutes before may have left, and a few may from one minute to the next', async () => {
+    await online('10:00', usual)
+    await online('10:10', { ...usual, EU1: [], EU2: usual.EU2?.slice(5) ?? [] })
+    expect((await sessions()).map(([, , , isOpen, count]) => [isOpen, count])).toEqual([
+      [false, 15],
+      [true, 45],
+    ])
+    await online('10:20', usual)
+    await online('10:21', { ...usual, EU1: [1] })
+    expect(await sessions()).toContainEqual(['10:20', '10:20', '10:21', false, 9])
+  })
+
   test('of lists hours apart, one that lacks most players ends their sessions: those who are back later were away', async () => {
     const others: Online = { EU1: [1, 2, 3], NA1: Array.from({ length: 50 }, (_, nth) => 100 + nth) }
     for (const [at, who] of [

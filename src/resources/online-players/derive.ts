@@ -20,6 +20,8 @@ import type { OnlineFacts } from './normalize.ts'
 
 /** Lists further apart than this, ms, may have few players in common: most stay from one minute to the next, not for hours. */
 const NEAR_LISTS = 15 * 60_000
+/** Of lists no further apart than this, ms, nearly all players stay. */
+const NEXT_LISTS = 3 * 60_000
 
 /** Writes down who came, went and moved, and how many were online; returns how many players did something. */
 export async function deriveListings(sql: Sql, answered: Answered): Promise<number> {
@@ -207,10 +209,12 @@ async function closeUnlisted(sql: Sql, response: Unlisting): Promise<number> {
     'select count(*)::int as count from game.player_listing where last_listed_at is null',
   )
   const of = open?.count ?? 0
+  const isNext = previousAt !== null && at.getTime() - previousAt.getTime() <= NEXT_LISTS
   const isUnsure =
     unread > 0 ||
     isDoubted ||
     (isNear && isBurst(keys.length, of, 'unlisted')) ||
+    (isNext && isBurst(keys.length, of, 'unlisted in minutes')) ||
     (isBurst(keys.length, of) && stillCounted > keys.length / 2)
   const gone = isUnsure ? (await corroborate('unlisted', keys)).map(({ subject }) => subject) : keys
   if (!isUnsure && waiting.size > 0) await corroborate('unlisted', [])
