@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { items } from '../../src/resources/items/index.ts'
 import { leaderboards } from '../../src/resources/leaderboards/index.ts'
+import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
+import { worldEvents } from '../../src/resources/world-events/index.ts'
 import type { Resource, Worklist } from '../../src/sync/declare/resource.ts'
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
@@ -139,6 +141,71 @@ describe.each(kindsOfPart)('responses that come by turns, on the %s database,', 
       statuses.push((await syncFrom(seasons, season(rating), minutes(nth), { age })).status)
     expect(statuses).toEqual(['ok', 'unchanged', 'ok', 'stale', 'unchanged', 'stale'])
     expect(await rows('select sr_per_war from game.season order by valid_from')).toEqual([[1], [2]])
+  })
+
+  /** Polls get the copies of two caches by turns, which ask half a window apart; `truth` is what the API says so many seconds after 10:00. */
+  async function fromTwoCaches(
+    resource: Resource | Worklist,
+    truth: (second: number) => unknown,
+    { every, polls, path }: { readonly every: number; readonly polls: number; readonly path?: string },
+  ) {
+    const { cacheSeconds } = resource
+    const statuses = new Set<string>()
+    for (let nth = 0; nth < polls; nth++) {
+      const now = nth * every
+      const offset = nth % 2 ? cacheSeconds / 2 : 0
+      const made = Math.floor((now - offset) / cacheSeconds) * cacheSeconds + offset
+      const at = new Date(instantOf('10:00') + now * 1000).toISOString().slice(11, 19)
+      const edge = { age: now - made, ...(path === undefined ? {} : { path }) }
+      statuses.add((await syncFrom(resource, truth(made), at, edge)).status)
+    }
+    return [...statuses].sort()
+  }
+
+  test('are copies of one map of two caches: what is older is stale, and a place is captured once', async () => {
+    const truth = (second: number) => (second < 37 ? oak('a', '08:00') : oak('b', '10:00:36'))
+    expect(await fromTwoCaches(territories, truth, { every: 4, polls: 20 })).toEqual(['ok', 'stale', 'unchanged'])
+    expect(await captures()).toEqual([['Guild b', '10:00:36', expect.any(String)]])
+    expect(await rows('select from sync.claim')).toEqual([])
+  })
+
+  test('are copies of one list of players of two caches: who left, left once, and so it is of worlds', async () => {
+    const all = onlineBody({ EU1: [1, 2, 3], EU2: [4, 5, 6] })
+    const truth = (second: number) => (second < 100 ? all : onlineBody({ EU1: [1, 2], EU2: [4, 5, 6], EU3: [7] }))
+    await fromTwoCaches(onlinePlayers, truth, { every: 11, polls: 20 })
+    expect(await rows('select event, world from analytics.world_lifecycle')).toEqual([['up', 'EU3']])
+    expect(
+      await rows('select count(*)::int, count(*) filter (where is_open)::int from analytics.player_session'),
+    ).toEqual([[7, 6]])
+    expect(await rows('select from game.player_hop')).toEqual([])
+  })
+
+  test('are copies of one list of events of two caches: a start that moves is one start', async () => {
+    const event = { name: 'Hold', internalName: 'hold', difficulty: 'HARD', level: 30, lore: 'Text', length: 'SHORT' }
+    const truth = (second: number) => [
+      { ...event, schedule: `2026-06-01T${second < 700 ? '10:50' : '10:40'}:00+00:00` },
+    ]
+    await fromTwoCaches(worldEvents, truth, { every: 70, polls: 20 })
+    expect(await rows('select starts_at from game.world_event_occurrence')).toEqual([['10:40']])
+    expect(await rows('select from sync.claim')).toEqual([])
+  })
+
+  test('are copies of one board of two caches: who overtakes another does so once', async () => {
+    const entry = (nth: number, score: number) => ({
+      uuid: playerId(nth),
+      name: `Player${nth}`,
+      score,
+      metaScore: 1,
+      previousRanking: 1,
+    })
+    const truth = (second: number) =>
+      second < 3000 ? { 1: entry(1, 50), 2: entry(2, 40) } : { 1: entry(2, 60), 2: entry(1, 50) }
+    world.sandbox.setAnswer('/leaderboards/types', () => ({ body: ['warsCompletion'] }))
+    await fromTwoCaches(leaderboards, truth, { every: 370, polls: 16, path: '/leaderboards/warsCompletion' })
+    expect(await rows('select name, score from game.leaderboard_place where place = 1 order by observed_at')).toEqual([
+      ['Player1', 50],
+      ['Player2', 60],
+    ])
   })
 
   test('show all players on other worlds: no session ends, and no world goes down', async () => {
