@@ -33,7 +33,7 @@ comment on column sync.raw_body.base is 'The body that this one differs little f
 
 comment on table sync.claim is 'What responses say that must not be believed from one response, such as that a key is gone: pending until enough responses of different cache windows agree. A response that contradicts it removes it.';
 comment on column sync.claim.resource is 'The resource, or the resource and one of its histories or `restrictions`, separated by a slash.';
-comment on column sync.claim.kind is 'missing, older, resumed, shown, returned, shrunken, flawed, skipped, empty place, unlisted, volatile, joined, rank, appeared, unsent, gone, forbidden, restricted or lifted: what is claimed. How many responses it takes is documented for each.';
+comment on column sync.claim.kind is 'missing, older, resumed, shown, returned, shrunken, flawed, skipped, moved, empty place, unlisted, volatile, joined, rank, appeared, unsent, unread, gone, forbidden, restricted or lifted: what is claimed. How many responses it takes is documented for each.';
 comment on column sync.claim.subject is 'What the claim is about: natural key of the entity; several columns are joined by a slash; of restrictions the key of the response and the player. Empty: the whole response.';
 comment on column sync.claim.value is 'What responses must agree in, such as a content hash, the privacy rule, or of forbidden the kind of credential. Empty: the subject says all.';
 comment on column sync.claim.first_at is 'observed_at of the first response that said so.';
@@ -294,6 +294,13 @@ comment on column sync.presence.field is 'JSON pointer to the field; * stands fo
 comment on column sync.presence.had is 'Records that had it, null included.';
 comment on column sync.presence.out_of is 'Records that may have it, such as the entries of a list.';
 comment on column sync.presence.observed_at is 'observed_at of the latest response that was counted.';
+
+comment on table sync.unread is 'When responses had a key whose record, or what is one of its histories, could not be read: the last good version stays, and whether it was so is unknown in that time.';
+comment on column sync.unread.resource is 'The resource, or the resource and one of its histories, separated by a slash.';
+comment on column sync.unread.key is 'Natural key of the entity; several columns are joined by a slash.';
+comment on column sync.unread.from_at is 'observed_at of the first response in which it could not be read.';
+comment on column sync.unread.until_at is 'observed_at of the first response in which it could be read again. NULL: it cannot.';
+comment on column sync.unread.run_id is 'The run that confirmed it: run_id in sync.run.';
 
 comment on table sync.unsent is 'When the API did not send a field that most records had before: what it says is unknown in that time, neither 0 nor as before.';
 comment on column sync.unsent.resource is 'Name of the resource.';

@@ -47,6 +47,11 @@ export const explained = {
     follows: 'it is taken back',
     ends: 'a response that has it again',
   },
+  moved: {
+    says: 'another start of an event is announced, and the one before is still to come',
+    follows: 'it is kept, since the first that announced it',
+    ends: 'a response that does not repeat it takes it back',
+  },
   'empty place': {
     says: 'a board lacks a place',
     follows: 'the place is empty, since the first that lacked it',
@@ -61,6 +66,11 @@ export const explained = {
     says: 'records lack a field that most had, or a list of a record cannot be read',
     follows: 'it is unknown, since the last response that had it',
     ends: 'a response that has it; after two weeks, or with `--accept`, runs without it are not partial',
+  },
+  unread: {
+    says: 'the record of a key cannot be read, or who holds a territory',
+    follows: 'it is as before and known no longer, since the first that could not be read',
+    ends: 'a response whose record can be read',
   },
   volatile: {
     says: 'a field that the program does not know moved in every second record that has it',

@@ -82,7 +82,7 @@ function view({ table, written }, suffix, about, text) {
 
 function currentVersions(of) {
   const shown = of.names.filter((name) => !/^(valid_until|previous_until|hash)$/.test(name))
-  const join = `cross join ${lacking(of)}`
+  const join = `cross join ${lacking(of)}\n  ${unread(of)}`
   const text = `select ${columns(of, shown, sent(of))},\n       ${confirmed(of)} as confirmed_until\n${source(of, [`kept.valid_until = 'infinity'`], join)}`
   return view(of, '', 'Current rows', text)
 }
@@ -92,6 +92,7 @@ function currentParts(of) {
   const from = [
     `  from ${of.written.root} root`,
     ` cross join ${lacking(of)}`,
+    `  ${unread(of, 'root')}`,
     `  left join game.${of.table.name} kept on ${same(of)} and '*' <> all (lacking.columns)`,
     ` where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns))`,
     ...of.hides.rows.map((condition) => `   and ${condition}`),
@@ -200,8 +201,26 @@ function keyOf({ primaryKeys, columns: list }) {
   return list.filter(({ name, primary }) => primary || names.includes(name))
 }
 
+/** The key of a version as the ledger names it. */
+const keyText = ({ key }, source) => key.map((name) => `${source}.${name}::text`).join(" || '/' || ")
+
+/** Since when responses lack the key of a version, or cannot be read. Joined: few keys are so. */
+const unread = ({ written: { history, key } }, source = 'kept') =>
+  `left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = '${history}' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = '${history}' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = ${keyText({ key }, source)}`
+
 /** The last response that showed it: of a resource that is one response the last of it, else the last about the key. */
-function confirmed({ written, names }, source = 'kept') {
+function confirmed(of, source = 'kept') {
+  const last = lastResponse(of, source)
+  if (of.written.history === undefined) return last
+  const before = lastBefore(of, source, 'unread.since')
+  return `case when unread.since is null then ${last} else greatest(${source}.valid_from, ${before}) end`
+}
+
+function lastResponse({ written, names }, source) {
   const { resource, isKeyed } = written
   const run = `(select max(run.observed_at) from sync.run run where run.resource = '${resource}' and run.${accepted})`
   if (!isKeyed) return run
@@ -211,12 +230,25 @@ function confirmed({ written, names }, source = 'kept') {
 }
 
 /** The last response that showed a version. What was between it and the end of the version is not known where that is long. */
-function shownUntil({ written, names }, source) {
+function shownUntil(of, source) {
+  const ended = `${source}.valid_until`
+  const { history } = of.written
+  const key = keyText(of.written, source)
+  const lacked = `(select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = '${history}' and key = ${key}
+                 union all
+                select first_at, null from sync.claim where resource = '${history}' and kind in ('missing', 'unread') and subject = ${key}) lacked
+         where lacked.from_at < ${ended} and coalesce(lacked.until_at, 'infinity') >= ${ended})`
+  return `greatest(${source}.valid_from, ${lastBefore(of, source, `coalesce(${lacked}, ${ended})`)})`
+}
+
+/** The last response before an instant. */
+function lastBefore({ written, names }, source, at) {
   const { resource, isKeyed } = written
   const [table, one] = isKeyed ? ['sync.observation one', 'one'] : ['sync.run run', 'run']
   const key = isKeyed ? ` and one.key = ${source}.${names[0]}::text` : ''
-  const known = `${one}.resource = '${resource}'${key} and ${one}.${accepted} and ${one}.observed_at < ${source}.valid_until`
-  return `greatest(${source}.valid_from, (select ${one}.observed_at from ${table} where ${known} order by ${one}.observed_at desc${isKeyed ? '' : ' nulls last'} limit 1))`
+  const known = `${one}.resource = '${resource}'${key} and ${one}.${accepted} and ${one}.observed_at < ${at}`
+  return `(select ${one}.observed_at from ${table} where ${known} order by ${one}.observed_at desc${isKeyed ? '' : ' nulls last'} limit 1)`
 }
 
 function source({ table, hides }, conditions, join) {

@@ -593,7 +593,7 @@ export const territory = analytics
   .view('territory', {
     /** Exact name. */
     territory: text('territory'),
-    /** The guild that holds it; NULL when it has no owner. */
+    /** The guild that holds it; NULL when it has no owner, and while that cannot be read. */
     guildUuid: uuid('guild_uuid'),
     /** Name of that guild when the hold was first seen. */
     guildName: text('guild_name'),

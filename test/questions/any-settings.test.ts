@@ -33,6 +33,7 @@ const given: Readonly<Record<string, string>> = {
     begins: '{2026-05-01T00:00Z}',
     ends: '{2026-06-02T00:00Z}',
     key: guildId('a'),
+    history: 'territories',
     sample_table: 'game.guild_sample',
   },
   ...{

@@ -135,6 +135,7 @@ const bounds: Readonly<Record<string, readonly string[]>> = {
     'sync.drift',
     'sync.presence',
     'sync.privacy_action',
+    'sync.unread',
     'sync.unsent',
   ],
   'nothing: a row each time a person says something else': ['sync.backfill', 'sync.expectation'],

@@ -39,6 +39,10 @@ const isOther = (before: { readonly last: number; readonly received: number }, a
 function createModel() {
   const versions: Version[] = []
   const missed = new Map<string, { first: number; last: number; received: number; times: number }>()
+  /** Keys whose record could not be read. */
+  const unread = new Map<string, { first: number; last: number; received: number }>()
+  /** The same once two answers agree, each with when that began and ended. */
+  const spans: { readonly key: string; readonly from: number; until: number }[] = []
   /** That no record has a type that can be read, although nearly all had one: what follows from it is unknown. */
   const unsent: { claim?: { first: number; last: number; received: number }; isOpen: boolean; share?: number } = {
     isOpen: false,
@@ -68,6 +72,7 @@ function createModel() {
     }
     if (complete && !isFirst)
       for (const one of versions) if (one.until === Infinity && !names.includes(one.key)) miss(one, at, received)
+    countUnread(levels, at, received)
     return 'taken'
   }
 
@@ -77,6 +82,24 @@ function createModel() {
     if (!isOther(before, at, received)) return
     version.until = before.first
     missed.delete(version.key)
+  }
+
+  /** What an answer shows, and what ended, is over; what it only lacks goes on. */
+  function countUnread(levels: Told['levels'], at: number, received: number): void {
+    const isCurrent = (key: string) => versions.some((one) => one.key === key && one.until === Infinity)
+    const isOver = (key: string) => !isCurrent(key) || (levels[key] ?? broken) !== broken
+    for (const key of unread.keys()) if (isOver(key)) unread.delete(key)
+    for (const span of spans) if (span.until === Infinity && isOver(span.key)) span.until = at
+    for (const [key, level] of Object.entries(levels)) {
+      const isOpen = spans.some((span) => span.key === key && span.until === Infinity)
+      if (level !== broken || !isCurrent(key) || isOpen) continue
+      const claim = unread.get(key)
+      if (claim === undefined) unread.set(key, { first: at, last: at, received })
+      else if (isOther(claim, at, received)) {
+        spans.push({ key, from: claim.first, until: Infinity })
+        unread.delete(key)
+      }
+    }
   }
 
   function countTypes(levels: readonly number[], isSame: boolean, at: number, received: number): void {
@@ -95,7 +118,7 @@ function createModel() {
     if (!isSame && Math.abs(share - (unsent.share ?? -1)) > 0.02) unsent.share = share
   }
 
-  return { take, versions, missed, unsent }
+  return { take, versions, missed, unread, spans, unsent }
 }
 
 const text = (instant: number) => (instant === Infinity ? 'infinity' : timeOf(new Date(instant)))
@@ -139,8 +162,20 @@ describe.each(kindsOfLongTests)('any sequence of answers on the %s database', (k
           await world.rows('select internal_name, level, valid_from, valid_until from game.item order by 1, 3'),
         ).toEqual(versions.map(({ key, level, from, until }) => [key, level, text(from), text(until)]))
         expect(
-          await world.rows(`select subject, first_at, times from sync.claim where kind <> 'unsent' order by 1`),
+          await world.rows(
+            `select subject, first_at, times from sync.claim where kind not in ('unsent', 'unread') order by 1`,
+          ),
         ).toEqual([...model.missed].sort().map(([key, { first, times }]) => [key, text(first), times]))
+        expect(await world.rows(`select subject, first_at from sync.claim where kind = 'unread' order by 1`)).toEqual(
+          [...model.unread].sort().map(([key, { first }]) => [key, text(first)]),
+        )
+        expect(
+          await world.rows(`select key, from_at, coalesce(until_at, 'infinity') from sync.unread order by 1, 2`),
+        ).toEqual(
+          model.spans
+            .toSorted((a, b) => (a.key === b.key ? a.from - b.from : a.key < b.key ? -1 : 1))
+            .map(({ key, from, until }) => [key, text(from), text(until)]),
+        )
         const { claim, isOpen } = model.unsent
         expect(await world.rows(`select subject, first_at, times from sync.claim where kind = 'unsent'`)).toEqual(
           claim ? [['/type', text(claim.first), 1]] : [],

@@ -31,9 +31,11 @@ test('how much evidence each conclusion takes, where a person asks for four abse
     ['shrunken', 3, 'cache', 'stands'],
     ['flawed', 3, 'cache', 'stands'],
     ['skipped', 4, 'cache'],
+    ['moved', 2, 'cache'],
     ['empty place', 4, 'cache'],
     ['unlisted', 4, 'cache'],
     ['unsent', 4, 'cache'],
+    ['unread', 4, 'cache'],
     ['volatile', 3, 'cache', 'stands'],
     ['volatile in few records', 10, 'cache', 'stands'],
     ['joined', 2, 'cache'],
@@ -81,7 +83,16 @@ test.each([
 const limits = [
   { of: 'of shown keys', limit: REFUSED_AT_ONCE, cases: ['2 of 2', '3 of 3!', '3 of 16', '4 of 20!'] },
   { of: 'of unknown keys', limit: UNKNOWN_REFUSED_AT_ONCE, cases: ['4 of 4', '5 of 5!', '9 of 20', '10 of 20!'] },
-  { of: 'of players of a list', limit: UNLISTED_AT_ONCE, cases: ['3 of 3', '4 of 4!', '4 of 8!', '4 of 9'] },
+  {
+    of: 'of players of a list',
+    limit: UNLISTED_AT_ONCE.unlisted,
+    cases: ['3 of 3', '4 of 4!', '4 of 8!', '4 of 9'],
+  },
+  {
+    of: 'of players of a list a minute before',
+    limit: UNLISTED_AT_ONCE['unlisted in minutes'],
+    cases: ['9 of 20', '10 of 50!', '10 of 51', '18 of 60!'],
+  },
   { of: 'of new keys', limit: NEW_AT_ONCE, cases: ['4 of 4', '5 of 5!', '5 of 10!', '5 of 11'] },
   { of: 'of counters', limit: { ...ZEROS_AT_ONCE, share: 0.25 }, cases: ['1 of 1', '2 of 8!', '2 of 9', '3 of 12!'] },
 ]

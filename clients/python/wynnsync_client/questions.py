@@ -535,7 +535,11 @@ TimesNotSent = TypedDict("TimesNotSent", {"times_not_sent": Optional[str]})
 
 Unobserved = TypedDict("Unobserved", {"began_at": Optional[Instant], "ended_at": Optional[Instant], "missed": Optional[float], "reason": Optional[str]})
 
+UnreadFrom = TypedDict("UnreadFrom", {"unread_from": Optional[Instant]})
+
 WasObserved = TypedDict("WasObserved", {"was_observed": Optional[bool]})
+
+WasRead = TypedDict("WasRead", {"was_read": Optional[bool]})
 
 Watch = TypedDict("Watch", {"is_worklist": Optional[bool], "first_at": Optional[Instant], "last_at": Optional[Instant], "until": Optional[Instant], "is_told": Optional[bool]})
 
@@ -3954,6 +3958,21 @@ class Questions:
         given = {"resource": resource, "from_time": from_time, "to_time": to_time, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("unobserved", given, ["began_at", "ended_at", "missed", "reason"], {"began_at", "ended_at"})
 
+    def unread_from(
+        self,
+        *,
+        history: str,
+        key: str,
+        valid_until: When,
+        limit: Optional[int] = None,
+        order: Optional[str] = None,
+        select: Optional[str] = None,
+        **filters: Filter,
+    ) -> Rows[UnreadFrom]:
+        """The first response that lacked a key, or had it and could not be read, of a version after which none showed it until it ended; NULL: responses showed it. Arguments: history, the resource, or the resource and one of its histories, as sync.unread names it; key, as there; valid_until of the version, or the first response that showed another."""
+        given = {"history": history, "key": key, "valid_until": valid_until, "limit": limit, "order": order, "select": select, **filters}
+        return self._ask("unread_from", given, ["unread_from"], {"unread_from"})
+
     def was_observed(
         self,
         *,
@@ -3968,6 +3987,22 @@ class Questions:
         """Whether it is known that a version of something was so at an instant: false in a gap after which responses showed something else, or none came. Arguments: resource; at, the instant; valid_until of the version."""
         given = {"resource": resource, "at": at, "valid_until": valid_until, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("was_observed", given, ["was_observed"], {*()})
+
+    def was_read(
+        self,
+        *,
+        history: str,
+        key: str,
+        at: When,
+        valid_until: When,
+        limit: Optional[int] = None,
+        order: Optional[str] = None,
+        select: Optional[str] = None,
+        **filters: Filter,
+    ) -> Rows[WasRead]:
+        """Whether it is known that a version of something was so at an instant: false while responses had the key and could not be read, after which they showed something else, or none has been read. Arguments: history, the resource, or the resource and one of its histories, as sync.unread names it; key, as there; at, the instant; valid_until of the version."""
+        given = {"history": history, "key": key, "at": at, "valid_until": valid_until, "limit": limit, "order": order, "select": select, **filters}
+        return self._ask("was_read", given, ["was_read"], {*()})
 
     def watch(
         self,

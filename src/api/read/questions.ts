@@ -1289,7 +1289,7 @@ export type RecipeRow = Row<RecipeColumns>
 interface TerritoryColumns {
   /** Exact name. */
   readonly territory: string
-  /** The guild that holds it; NULL when it has no owner. */
+  /** The guild that holds it; NULL when it has no owner, and while that cannot be read. */
   readonly guild_uuid: string
   /** Name of that guild when the hold was first seen. */
   readonly guild_name: string

@@ -48,11 +48,14 @@ begin atomic
          case when hold.is_known then hold.guild_name end, case when hold.is_known then hold.guild_prefix end,
          case when hold.is_known then hold.valid_from end,
          case when hold.is_known then nullif(hold.valid_until, 'infinity') end,
-         analytics.territory_confirmed_until(hold.observed_at, analytics.territory_sent_until(
-           '{/guild,/guild/uuid}', analytics.territory_end_seen(hold.territory, hold.valid_until))),
+         analytics.territory_confirmed_until(hold.observed_at, least(
+           analytics.territory_sent_until('{/guild,/guild/uuid}', hold.end_seen),
+           analytics.unread_from('territories/holds', hold.territory, hold.end_seen))),
          case when not hold.is_known then 'not observed' end
     -- Holds do not overlap: the last that began is the one.
-    from (select one.*, coalesce(territory_owner_at.at < analytics.territory_unknown_from(one.valid_until, gap.begins, gap.ends), true) as is_known
+    from (select one.*, coalesce(territory_owner_at.at < analytics.territory_unknown_from(one.valid_until, gap.begins, gap.ends), true)
+                 and analytics.was_read('territories/holds', one.territory, territory_owner_at.at, one.valid_until) as is_known,
+                 analytics.territory_end_seen(one.territory, one.valid_until) as end_seen
             from game.territory_hold one
            cross join analytics.territory_gaps(territory_owner_at.at, territory_owner_at.at + interval '1 microsecond') gap
            where one.territory = territory_owner_at.territory and one.valid_from <= territory_owner_at.at

@@ -25,7 +25,14 @@ select known.territory, known.guild_uuid, known.guild_name, known.guild_prefix, 
                                                     union all
                                                    select pending.first_at, null from sync.claim pending
                                                     where pending.resource = 'territories' and pending.kind = 'unsent'
-                                                      and pending.subject in ('/guild', '/guild/uuid')) span
+                                                      and pending.subject in ('/guild', '/guild/uuid')
+                                                    union all
+                                                   select unread.from_at, unread.until_at from sync.unread
+                                                    where unread.resource = 'territories/holds' and unread.key = hold.territory
+                                                    union all
+                                                   select pending.first_at, null from sync.claim pending
+                                                    where (pending.resource, pending.kind) in (('territories/holds', 'unread'), ('territories', 'missing'))
+                                                      and pending.subject = hold.territory) span
                                             where span.from_at < ended.at and coalesce(span.until_at, 'infinity') >= ended.at), ended.at)
                                    order by run.observed_at desc nulls last limit 1) latest)) as confirmed_until
       from game.territory_hold hold

@@ -27,28 +27,31 @@ begin atomic
              where hold.guild_uuid > holder.guild_uuid order by hold.guild_uuid limit 1)
       from holder where holder.guild_uuid is not null
   ), held as (
-    select standing.guild_uuid, standing.guild_name, standing.valid_from, standing.valid_until
+    select standing.territory, standing.guild_uuid, standing.guild_name, standing.valid_from, standing.valid_until
       from analytics.territory_held place
      cross join lateral (select * from game.territory_hold one
                           where one.territory = place.territory and one.valid_from <= from_time
                           order by one.valid_from desc limit 1) standing
      where (select way.is_short from way) and standing.valid_until > from_time
      union all
-    select later.guild_uuid, later.guild_name, later.valid_from, later.valid_until
+    select later.territory, later.guild_uuid, later.guild_name, later.valid_from, later.valid_until
       from holder
       join game.territory_hold later
         on later.guild_uuid = holder.guild_uuid and later.valid_from > from_time and later.valid_from < to_time
      union all
     -- Without a holder, as long as that is known.
-    select null, null, free.valid_from, free.valid_until
+    select free.territory, null, null, free.valid_from, free.valid_until
       from game.territory_hold free
      where (select way.is_short from way) and free.guild_uuid is null and free.valid_from > from_time and free.valid_from < to_time
   ), lasting as (
     -- From the first step that is not before its beginning to the last one before its end, and the last one at which it is known.
     select generate_series(width_bucket(held.valid_from, instants.all_over) + 1, width_bucket(held.valid_until, instants.all_over)) as nth,
-           width_bucket(least(held.valid_until, analytics.territory_unknown_from(held.valid_until, gap.begins, gap.ends)), instants.all_over) as known,
+           width_bucket(least(held.valid_until, analytics.territory_unknown_from(held.valid_until, gap.begins, gap.ends), unread.from_at), instants.all_over) as known,
            held.guild_uuid, held.guild_name
       from held cross join instants cross join gap
+      left join sync.unread
+        on unread.resource = 'territories/holds' and unread.key = held.territory and unread.from_at < held.valid_until
+       and coalesce(unread.until_at, 'infinity') >= held.valid_until
   ), counted as (
     select lasting.nth, case when lasting.nth <= lasting.known then lasting.guild_uuid end as guild_uuid,
            case when lasting.nth <= lasting.known then lasting.guild_name end as guild_name
@@ -59,7 +62,12 @@ begin atomic
      cross join gap
      cross join analytics.territory_held place
      cross join lateral (select one.*,
-                                coalesce(moment.at < analytics.territory_unknown_from(one.valid_until, gap.begins, gap.ends), true) as is_known
+                                coalesce(moment.at < analytics.territory_unknown_from(one.valid_until, gap.begins, gap.ends), true)
+                                and not exists (select from sync.unread
+                                                 where unread.from_at <= moment.at
+                                                   and unread.resource = 'territories/holds' and unread.key = one.territory
+                                                   and unread.from_at < one.valid_until
+                                                   and coalesce(unread.until_at, 'infinity') >= one.valid_until) as is_known
                            from game.territory_hold one
                           where one.territory = place.territory and one.valid_from <= moment.at
                           order by one.valid_from desc limit 1) hold

@@ -6,7 +6,11 @@ begin atomic
   select hold.territory, case when hold.is_known then hold.guild_uuid end, case when hold.is_known then hold.guild_name end,
          case when hold.is_known then hold.guild_prefix end, case when hold.is_known then hold.valid_from end,
          case when not hold.is_known then 'not observed' end
-    from (select latest.*, coalesce(map_at.at < analytics.territory_unknown_from(latest.valid_until, gap.begins, gap.ends), true) as is_known
+    from (select latest.*, coalesce(map_at.at < analytics.territory_unknown_from(latest.valid_until, gap.begins, gap.ends), true)
+                 and not exists (select from sync.unread span
+                                  where span.resource = 'territories/holds' and span.key = latest.territory and span.from_at <= map_at.at
+                                    and span.from_at < latest.valid_until
+                                    and coalesce(span.until_at, 'infinity') >= latest.valid_until) as is_known
             from gap
            cross join analytics.territory_held place
            cross join lateral (select * from game.territory_hold one

@@ -4,7 +4,10 @@ select member.guild_uuid, member.player_uuid, member.username, case when 'rank' 
        case when not 'onlineStatus' = any(rules.names) then presence.online end as online, rules.names as restricted,
        case when not 'onlineStatus' = any(rules.names) then presence.server end as server,
        case when not 'onlineStatus' = any(rules.names) then presence.last_join end as last_join, member.valid_from as since,
-       coalesce(work.observed_at, imported.observed_at) as observed_at
+       case when unread.since is null then coalesce(work.observed_at, imported.observed_at)
+            else greatest(member.valid_from, (select max(one.observed_at) from sync.observation one
+                                               where one.resource = 'guilds' and one.key = member.guild_uuid::text
+                                                 and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < unread.since)) end as observed_at
   from game.guild_member member
  cross join analytics.not_sent('guild_member') lacking
   left join lateral (select array(select hidden.name
@@ -22,6 +25,11 @@ select member.guild_uuid, member.player_uuid, member.username, case when 'rank' 
   left join lateral (select * from game.member_presence presence
                       where presence.guild_uuid = member.guild_uuid and presence.player_uuid = member.player_uuid
                       order by presence.observed_at desc limit 1) presence on true
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'guilds/members' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'guilds/members' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = member.guild_uuid::text || '/' || member.player_uuid::text
  where member.valid_until = 'infinity';
 comment on view analytics.guild_member is 'Every member of every guild as of the latest response about the guild.';
 comment on column analytics.guild_member.guild_uuid is 'The guild.';

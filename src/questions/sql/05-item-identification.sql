@@ -7,13 +7,20 @@ select item.internal_name, item.display_name, part.identification, case when 'ra
        case when 'sub_type' = any (lacking.columns) then null else item.sub_type end as sub_type,
        case when 'tier' = any (lacking.columns) then null else item.tier end as tier,
        case when 'level' = any (lacking.columns) then null else item.level end as level,
-       (select max(observed_at) from sync.run
-         where resource = 'items' and status in ('ok', 'unchanged', 'partial')) as observed_at
+       case when unread.since is null then (select max(observed_at) from sync.run
+         where resource = 'items' and status in ('ok', 'unchanged', 'partial'))
+            else greatest(item.valid_from, (select max(observed_at) from sync.run
+         where resource = 'items' and status in ('ok', 'unchanged', 'partial') and observed_at < unread.since)) end as observed_at
   from game.item
  cross join analytics.not_sent('item') lacking
  cross join analytics.not_sent('item_identification') part_lacking
   left join game.item_identification part
     on part.internal_name = item.internal_name and part.valid_from = item.valid_from and '*' <> all (part_lacking.columns)
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'items' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'items' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = item.internal_name
  where item.valid_until = 'infinity' and (part.identification is not null or '*' = any (part_lacking.columns));
 
 comment on view analytics.item_identification is 'Every identification of every item as of the latest response. While the API does not send them, an item has one row with NULL.';

@@ -23,10 +23,17 @@ select internal_name, display_name,
        case when 'drop_name' = any (lacking.columns) then null else drop_name end as drop_name,
        case when 'lore' = any (lacking.columns) then null else lore end as lore,
        valid_from as since,
-       (select max(observed_at) from sync.run
-         where resource = 'items' and status in ('ok', 'unchanged', 'partial')) as observed_at
+       case when unread.since is null then (select max(observed_at) from sync.run
+         where resource = 'items' and status in ('ok', 'unchanged', 'partial'))
+            else greatest(valid_from, (select max(observed_at) from sync.run
+         where resource = 'items' and status in ('ok', 'unchanged', 'partial') and observed_at < unread.since)) end as observed_at
   from game.item
  cross join analytics.not_sent('item') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'items' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'items' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = item.internal_name
  where valid_until = 'infinity';
 
 comment on view analytics.item is 'Every item of the game as of the latest response, one row each.';

@@ -14,8 +14,10 @@ select recipe.internal_name, case when 'type' = any (lacking.columns) then null 
        case when 'durability_max' = any (lacking.columns) then null else recipe.durability_max end as durability_max,
        case when 'duration_min' = any (lacking.columns) then null else recipe.duration_min end as duration_min,
        case when 'duration_max' = any (lacking.columns) then null else recipe.duration_max end as duration_max, recipe.valid_from as since,
-       (select max(observed_at) from sync.run
-         where resource = 'recipes' and status in ('ok', 'unchanged', 'partial')) as observed_at
+       case when unread.since is null then (select max(observed_at) from sync.run
+         where resource = 'recipes' and status in ('ok', 'unchanged', 'partial'))
+            else greatest(recipe.valid_from, (select max(observed_at) from sync.run
+         where resource = 'recipes' and status in ('ok', 'unchanged', 'partial') and observed_at < unread.since)) end as observed_at
   from game.recipe
  cross join analytics.not_sent('recipe') lacking
  cross join analytics.not_sent('recipe_material') material_lacking
@@ -23,6 +25,11 @@ select recipe.internal_name, case when 'type' = any (lacking.columns) then null 
     on first.internal_name = recipe.internal_name and first.valid_from = recipe.valid_from and first.position = 1
   left join game.recipe_material second
     on second.internal_name = recipe.internal_name and second.valid_from = recipe.valid_from and second.position = 2
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'recipes' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'recipes' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = recipe.internal_name
  where recipe.valid_until = 'infinity';
 
 comment on view analytics.recipe is 'Every crafting recipe as of the latest response, one row each.';

@@ -8,17 +8,27 @@ select place.territory, hold.guild_uuid, hold.guild_name, hold.guild_prefix,
        case when 'min_z' = any (lacking.columns) then null else place.min_z end as min_z,
        case when 'max_x' = any (lacking.columns) then null else place.max_x end as max_x,
        case when 'max_z' = any (lacking.columns) then null else place.max_z end as max_z,
-       (select max(observed_at) from sync.run
-         where resource = 'territories' and status in ('ok', 'unchanged', 'partial')) as observed_at
+       case when unread.since is null then (select max(observed_at) from sync.run
+         where resource = 'territories' and status in ('ok', 'unchanged', 'partial'))
+            else greatest(place.valid_from, (select max(observed_at) from sync.run
+         where resource = 'territories' and status in ('ok', 'unchanged', 'partial') and observed_at < unread.since)) end as observed_at
   from game.territory place
  cross join analytics.not_sent('territory') lacking
   left join game.territory_hold hold on hold.territory = place.territory and hold.valid_until = 'infinity'
    and not exists (select from sync.unsent span
                     where span.resource = 'territories' and span.field in ('/guild', '/guild/uuid') and span.until_at is null)
+   and not exists (select from sync.unread span
+                    where span.resource = 'territories/holds' and span.key = place.territory and span.until_at is null)
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource in ('territories', 'territories/holds') and until_at is null
+                      union all
+                     select subject, first_at from sync.claim
+                      where resource in ('territories', 'territories/holds') and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = place.territory
  where place.valid_until = 'infinity';
 comment on view analytics.territory is 'Every territory as of the latest response, and who holds it.';
 comment on column analytics.territory.territory is 'Exact name.';
-comment on column analytics.territory.guild_uuid is 'The guild that holds it; NULL when it has no owner.';
+comment on column analytics.territory.guild_uuid is 'The guild that holds it; NULL when it has no owner, and while that cannot be read.';
 comment on column analytics.territory.guild_name is 'Name of that guild when the hold was first seen.';
 comment on column analytics.territory.guild_prefix is 'Prefix of that guild when the hold was first seen.';
 comment on column analytics.territory.held_from is 'When it was captured.';

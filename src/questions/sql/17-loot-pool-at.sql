@@ -13,7 +13,8 @@ language sql stable parallel safe
 begin atomic
   with known as materialized (
     select version.internal_name, version.name, version.kind,
-           analytics.was_observed('loot-pools', loot_pool_at.at, version.valid_until) as is_known
+           analytics.was_observed('loot-pools', loot_pool_at.at, version.valid_until)
+             and analytics.was_read('loot-pools', version.internal_name || '/' || version.level, loot_pool_at.at, version.valid_until) as is_known
       from game.loot_pool version
      where version.level = 0 and version.valid_from <= loot_pool_at.at and loot_pool_at.at < version.valid_until
        and analytics.checked_at(loot_pool_at.at) is not null

@@ -20,9 +20,14 @@ select kept.class, kept.kind, kept.id,
        case when exists (select from sync.unsent where resource = 'ability-trees' and until_at is null)
             then analytics.as_sent(kept.document, 'ability-trees') else kept.document end as document,
        kept.valid_from, kept.extra,
-       (select max(run.observed_at) from sync.run run where run.resource = 'ability-trees' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'ability-trees' and run.status in ('ok', 'unchanged', 'partial')) else greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'ability-trees' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.ability kept
  cross join analytics.not_sent('ability') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'ability-trees' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'ability-trees' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = kept.class::text || '/' || kept.kind::text || '/' || kept.id::text
  where kept.valid_until = 'infinity';
 comment on view analytics.ability is 'Versions of what stands in the ability trees: abilities, archetypes, and the connectors that the map draws between abilities. Current rows of game.ability, from ability-trees.';
 
@@ -31,22 +36,35 @@ select kept.class, kept.kind, kept.id, kept.name_html, kept.name, kept.descripti
        kept.slot, kept.x, kept.y, kept.icon, kept.ability_points, kept.combat_level, kept.archetype,
        kept.archetype_amount, kept.document, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash,
        kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'ability-trees' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'ability-trees' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'ability-trees' and key = kept.class::text || '/' || kept.kind::text || '/' || kept.id::text
+                 union all
+                select first_at, null from sync.claim where resource = 'ability-trees' and kind in ('missing', 'unread') and subject = kept.class::text || '/' || kept.kind::text || '/' || kept.id::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.ability kept;
 comment on view analytics.ability_history is 'Versions of what stands in the ability trees: abilities, archetypes, and the connectors that the map draws between abilities. All rows of game.ability, from ability-trees.';
 
 create or replace view analytics.ability_link as
 select root.class, root.kind, root.id, root.valid_from, kept.relation, kept.other_id,
-       (select max(run.observed_at) from sync.run run where run.resource = 'ability-trees' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'ability-trees' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'ability-trees' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.ability root
  cross join analytics.not_sent('ability_link') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'ability-trees' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'ability-trees' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.class::text || '/' || root.kind::text || '/' || root.id::text
   left join game.ability_link kept on root.class = kept.class and root.kind = kept.kind and root.id = kept.id and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.ability_link is 'How an ability or connector hangs together with abilities. Current rows of game.ability_link, from ability-trees.';
 
 create or replace view analytics.ability_link_history as
 select kept.class, kept.kind, kept.id, kept.valid_from, kept.relation, kept.other_id, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'ability-trees' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'ability-trees' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'ability-trees' and key = root.class::text || '/' || root.kind::text || '/' || root.id::text
+                 union all
+                select first_at, null from sync.claim where resource = 'ability-trees' and kind in ('missing', 'unread') and subject = root.class::text || '/' || root.kind::text || '/' || root.id::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.ability_link kept
   join game.ability root on root.class = kept.class and root.kind = kept.kind and root.id = kept.id and root.valid_from = kept.valid_from;
 comment on view analytics.ability_link_history is 'How an ability or connector hangs together with abilities. All rows of game.ability_link, from ability-trees.';
@@ -65,9 +83,14 @@ select kept.pk,
        case when exists (select from sync.unsent where resource = 'articles' and until_at is null)
             then analytics.as_sent(kept.document, 'articles') else kept.document end as document,
        kept.valid_from, kept.extra,
-       (select max(run.observed_at) from sync.run run where run.resource = 'articles' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'articles' and run.status in ('ok', 'unchanged', 'partial')) else greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'articles' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.article kept
  cross join analytics.not_sent('article') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'articles' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'articles' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = kept.pk::text
  where kept.valid_until = 'infinity';
 comment on view analytics.article is 'Versions of the articles that the website lists. An edit is another version. Current rows of game.article, from articles.';
 
@@ -75,7 +98,11 @@ create or replace view analytics.article_history as
 select kept.pk, kept.type, kept.title, kept.recap, kept.banner, kept.is_visible, kept.is_pinned, kept.starts_at,
        kept.ends_at, kept.published_at, kept.document, kept.valid_from, kept.valid_until, kept.previous_until,
        kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'articles' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'articles' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'articles' and key = kept.pk::text
+                 union all
+                select first_at, null from sync.claim where resource = 'articles' and kind in ('missing', 'unread') and subject = kept.pk::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.article kept;
 comment on view analytics.article_history is 'Versions of the articles that the website lists. An edit is another version. All rows of game.article, from articles.';
 
@@ -87,16 +114,25 @@ select kept.internal_name,
        case when exists (select from sync.unsent where resource = 'aspects' and until_at is null)
             then analytics.as_sent(kept.document, 'aspects') else kept.document end as document,
        kept.valid_from, kept.extra,
-       (select max(run.observed_at) from sync.run run where run.resource = 'aspects' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'aspects' and run.status in ('ok', 'unchanged', 'partial')) else greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'aspects' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.aspect kept
  cross join analytics.not_sent('aspect') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'aspects' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'aspects' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = kept.internal_name::text
  where kept.valid_until = 'infinity';
 comment on view analytics.aspect is 'Versions of aspects: what changes an ability of a class. Current rows of game.aspect, from aspects.';
 
 create or replace view analytics.aspect_history as
 select kept.internal_name, kept.name, kept.rarity, kept.required_class, kept.document, kept.valid_from,
        kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'aspects' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'aspects' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'aspects' and key = kept.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'aspects' and kind in ('missing', 'unread') and subject = kept.internal_name::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.aspect kept;
 comment on view analytics.aspect_history is 'Versions of aspects: what changes an ability of a class. All rows of game.aspect, from aspects.';
 
@@ -105,16 +141,25 @@ select root.internal_name, root.valid_from, kept.tier,
        case when not lacking.columns && array['*', 'threshold'] then kept.threshold end as threshold,
        case when not lacking.columns && array['*', 'description_html'] then kept.description_html end as description_html,
        case when not lacking.columns && array['*', 'description'] then kept.description end as description,
-       (select max(run.observed_at) from sync.run run where run.resource = 'aspects' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'aspects' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'aspects' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.aspect root
  cross join analytics.not_sent('aspect_tier') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'aspects' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'aspects' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text
   left join game.aspect_tier kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.aspect_tier is 'Tiers of a version of an aspect. Current rows of game.aspect_tier, from aspects.';
 
 create or replace view analytics.aspect_tier_history as
 select kept.internal_name, kept.valid_from, kept.tier, kept.threshold, kept.description_html, kept.description, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'aspects' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'aspects' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'aspects' and key = root.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'aspects' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.aspect_tier kept
   join game.aspect root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.aspect_tier_history is 'Tiers of a version of an aspect. All rows of game.aspect_tier, from aspects.';
@@ -133,9 +178,14 @@ select kept.internal_name, kept.level,
        case when exists (select from sync.unsent where resource = 'camps' and until_at is null)
             then analytics.as_sent(kept.document, 'camps') else kept.document end as document,
        kept.valid_from, kept.extra,
-       (select max(run.observed_at) from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial')) else greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.camp kept
  cross join analytics.not_sent('camp') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'camps' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'camps' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = kept.internal_name::text || '/' || kept.level::text
  where kept.valid_until = 'infinity';
 comment on view analytics.camp is 'Versions of camps: place, requirements and rewards. Current rows of game.camp, from camps.';
 
@@ -143,7 +193,11 @@ create or replace view analytics.camp_history as
 select kept.internal_name, kept.level, kept.name, kept.kind, kept.lore, kept.difficulty, kept.recommended_level,
        kept.length, kept.x, kept.y, kept.z, kept.document, kept.valid_from, kept.valid_until, kept.previous_until,
        kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'camps' and key = kept.internal_name::text || '/' || kept.level::text
+                 union all
+                select first_at, null from sync.claim where resource = 'camps' and kind in ('missing', 'unread') and subject = kept.internal_name::text || '/' || kept.level::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.camp kept;
 comment on view analytics.camp_history is 'Versions of camps: place, requirements and rewards. All rows of game.camp, from camps.';
 
@@ -151,16 +205,25 @@ create or replace view analytics.camp_requirement as
 select root.internal_name, root.level, root.valid_from, kept.position,
        case when not lacking.columns && array['*', 'requirement_type'] then kept.requirement_type end as requirement_type,
        case when not lacking.columns && array['*', 'value'] then kept.value end as value,
-       (select max(run.observed_at) from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.camp root
  cross join analytics.not_sent('camp_requirement') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'camps' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'camps' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text || '/' || root.level::text
   left join game.camp_requirement kept on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.camp_requirement is 'What a version of a camp requires of players. Current rows of game.camp_requirement, from camps.';
 
 create or replace view analytics.camp_requirement_history as
 select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.requirement_type, kept.value, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'camps' and key = root.internal_name::text || '/' || root.level::text
+                 union all
+                select first_at, null from sync.claim where resource = 'camps' and kind in ('missing', 'unread') and subject = root.internal_name::text || '/' || root.level::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.camp_requirement kept
   join game.camp root on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from;
 comment on view analytics.camp_requirement_history is 'What a version of a camp requires of players. All rows of game.camp_requirement, from camps.';
@@ -173,9 +236,14 @@ select root.internal_name, root.level, root.valid_from, kept.position,
        case when not lacking.columns && array['*', 'amount'] then kept.amount end as amount,
        case when not lacking.columns && array['*', 'shiny'] then kept.shiny end as shiny,
        case when not lacking.columns && array['*', 'always'] then kept.always end as always,
-       (select max(run.observed_at) from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.camp root
  cross join analytics.not_sent('camp_reward') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'camps' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'camps' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text || '/' || root.level::text
   left join game.camp_reward kept on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.camp_reward is 'Rewards of a version of a camp. Current rows of game.camp_reward, from camps.';
@@ -183,7 +251,11 @@ comment on view analytics.camp_reward is 'Rewards of a version of a camp. Curren
 create or replace view analytics.camp_reward_history as
 select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.reward_type, kept.reward, kept.tier,
        kept.amount, kept.shiny, kept.always, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'camps' and key = root.internal_name::text || '/' || root.level::text
+                 union all
+                select first_at, null from sync.claim where resource = 'camps' and kind in ('missing', 'unread') and subject = root.internal_name::text || '/' || root.level::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.camp_reward kept
   join game.camp root on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from;
 comment on view analytics.camp_reward_history is 'Rewards of a version of a camp. All rows of game.camp_reward, from camps.';
@@ -272,16 +344,25 @@ select kept.class,
        case when exists (select from sync.unsent where resource = 'classes' and until_at is null)
             then analytics.as_sent(kept.document, 'classes') else kept.document end as document,
        kept.valid_from, kept.extra,
-       (select max(run.observed_at) from sync.run run where run.resource = 'classes' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'classes' and run.status in ('ok', 'unchanged', 'partial')) else greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'classes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.class kept
  cross join analytics.not_sent('class') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'classes' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'classes' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = kept.class::text
  where kept.valid_until = 'infinity';
 comment on view analytics.class is 'Versions of the classes that players choose from. Current rows of game.class, from classes.';
 
 create or replace view analytics.class_history as
 select kept.class, kept.name, kept.lore, kept.overall_difficulty, kept.overall_max, kept.document, kept.valid_from,
        kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'classes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'classes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'classes' and key = kept.class::text
+                 union all
+                select first_at, null from sync.claim where resource = 'classes' and kind in ('missing', 'unread') and subject = kept.class::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.class kept;
 comment on view analytics.class_history is 'Versions of the classes that players choose from. All rows of game.class, from classes.';
 
@@ -295,9 +376,14 @@ select root.class, root.valid_from, kept.archetype,
        case when not lacking.columns && array['*', 'defence'] then kept.defence end as defence,
        case when not lacking.columns && array['*', 'range'] then kept.range end as range,
        case when not lacking.columns && array['*', 'speed'] then kept.speed end as speed,
-       (select max(run.observed_at) from sync.run run where run.resource = 'classes' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'classes' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'classes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.class root
  cross join analytics.not_sent('class_archetype') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'classes' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'classes' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.class::text
   left join game.class_archetype kept on root.class = kept.class and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.class_archetype is 'Archetypes of a version of a class: ways of playing it. Current rows of game.class_archetype, from classes.';
@@ -305,7 +391,11 @@ comment on view analytics.class_archetype is 'Archetypes of a version of a class
 create or replace view analytics.class_archetype_history as
 select kept.class, kept.valid_from, kept.archetype, kept.name, kept.icon, kept.difficulty, kept.max, kept.damage,
        kept.defence, kept.range, kept.speed, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'classes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'classes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'classes' and key = root.class::text
+                 union all
+                select first_at, null from sync.claim where resource = 'classes' and kind in ('missing', 'unread') and subject = root.class::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.class_archetype kept
   join game.class root on root.class = kept.class and root.valid_from = kept.valid_from;
 comment on view analytics.class_archetype_history is 'Archetypes of a version of a class: ways of playing it. All rows of game.class_archetype, from classes.';
@@ -318,16 +408,25 @@ select kept.path,
        case when exists (select from sync.unsent where resource = 'item-metadata' and until_at is null)
             then analytics.as_sent(kept.document, 'item-metadata') else kept.document end as document,
        kept.valid_from, kept.extra,
-       (select max(run.observed_at) from sync.run run where run.resource = 'item-metadata' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'item-metadata' and run.status in ('ok', 'unchanged', 'partial')) else greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-metadata' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.enumeration kept
  cross join analytics.not_sent('enumeration') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'item-metadata' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'item-metadata' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = kept.path::text
  where kept.valid_until = 'infinity';
 comment on view analytics.enumeration is 'Versions of the members of the enumerations that the API describes items with. One row per interval without a change; valid_until = infinity is the current version. Current rows of game.enumeration, from item-metadata.';
 
 create or replace view analytics.enumeration_history as
 select kept.path, kept.list, kept.member, kept.number, kept.document, kept.valid_from, kept.valid_until,
        kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-metadata' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-metadata' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'item-metadata' and key = kept.path::text
+                 union all
+                select first_at, null from sync.claim where resource = 'item-metadata' and kind in ('missing', 'unread') and subject = kept.path::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.enumeration kept;
 comment on view analytics.enumeration_history is 'Versions of the members of the enumerations that the API describes items with. One row per interval without a change; valid_until = infinity is the current version. All rows of game.enumeration, from item-metadata.';
 
@@ -350,23 +449,36 @@ select kept.x, kept.y, kept.z, kept.resource,
        case when not lacking.columns && array['*', 'level'] then kept.level end as level,
        case when not lacking.columns && array['*', 'angle'] then kept.angle end as angle, kept.valid_from,
        kept.extra,
-       (select max(run.observed_at) from sync.run run where run.resource = 'gathering-nodes' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'gathering-nodes' and run.status in ('ok', 'unchanged', 'partial')) else greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'gathering-nodes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.gathering_node kept
  cross join analytics.not_sent('gathering_node') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'gathering-nodes' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'gathering-nodes' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = kept.x::text || '/' || kept.y::text || '/' || kept.z::text || '/' || kept.resource::text
  where kept.valid_until = 'infinity';
 comment on view analytics.gathering_node is 'Versions of the places where something can be gathered; coordinates in blocks. Current rows of game.gathering_node, from gathering-nodes.';
 
 create or replace view analytics.gathering_node_history as
 select kept.x, kept.y, kept.z, kept.resource, kept.kind, kept.level, kept.angle, kept.valid_from, kept.valid_until,
        kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'gathering-nodes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'gathering-nodes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'gathering-nodes' and key = kept.x::text || '/' || kept.y::text || '/' || kept.z::text || '/' || kept.resource::text
+                 union all
+                select first_at, null from sync.claim where resource = 'gathering-nodes' and kind in ('missing', 'unread') and subject = kept.x::text || '/' || kept.y::text || '/' || kept.z::text || '/' || kept.resource::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.gathering_node kept;
 comment on view analytics.gathering_node_history is 'Versions of the places where something can be gathered; coordinates in blocks. All rows of game.gathering_node, from gathering-nodes.';
 
 create or replace view analytics.guild_history as
 select kept.guild_uuid, kept.name, kept.prefix, kept.created_at, kept.banner_base, kept.banner_tier,
        kept.banner_structure, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select one.observed_at from sync.observation one where one.resource = 'guilds' and one.key = kept.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < kept.valid_until order by one.observed_at desc limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select one.observed_at from sync.observation one where one.resource = 'guilds' and one.key = kept.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'guilds' and key = kept.guild_uuid::text
+                 union all
+                select first_at, null from sync.claim where resource = 'guilds' and kind in ('missing', 'unread') and subject = kept.guild_uuid::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by one.observed_at desc limit 1)) as confirmed_until
   from game.guild kept;
 comment on view analytics.guild_history is 'Versions of what rarely changes about a guild, from its own response. Its numbers are in guild_sample. All rows of game.guild, from guilds.';
 
@@ -374,17 +486,26 @@ create or replace view analytics.guild_banner_layer as
 select root.guild_uuid, root.valid_from, kept.position,
        case when not lacking.columns && array['*', 'colour'] then kept.colour end as colour,
        case when not lacking.columns && array['*', 'pattern'] then kept.pattern end as pattern,
-       coalesce((select item.observed_at from sync.work_item item where item.resource = 'guilds' and item.key = root.guild_uuid::text),
-                (select max(one.observed_at) from sync.observation one where one.resource = 'guilds' and one.key = root.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
+       case when unread.since is null then coalesce((select item.observed_at from sync.work_item item where item.resource = 'guilds' and item.key = root.guild_uuid::text),
+                (select max(one.observed_at) from sync.observation one where one.resource = 'guilds' and one.key = root.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) else greatest(root.valid_from, (select one.observed_at from sync.observation one where one.resource = 'guilds' and one.key = root.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < unread.since order by one.observed_at desc limit 1)) end as confirmed_until
   from game.guild root
  cross join analytics.not_sent('guild_banner_layer') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'guilds' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'guilds' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.guild_uuid::text
   left join game.guild_banner_layer kept on root.guild_uuid = kept.guild_uuid and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.guild_banner_layer is 'Layers of the banner of a version of a guild. Current rows of game.guild_banner_layer, from guilds.';
 
 create or replace view analytics.guild_banner_layer_history as
 select kept.guild_uuid, kept.valid_from, kept.position, kept.colour, kept.pattern, root.valid_until,
-       greatest(root.valid_from, (select one.observed_at from sync.observation one where one.resource = 'guilds' and one.key = root.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < root.valid_until order by one.observed_at desc limit 1)) as confirmed_until
+       greatest(root.valid_from, (select one.observed_at from sync.observation one where one.resource = 'guilds' and one.key = root.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'guilds' and key = root.guild_uuid::text
+                 union all
+                select first_at, null from sync.claim where resource = 'guilds' and kind in ('missing', 'unread') and subject = root.guild_uuid::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by one.observed_at desc limit 1)) as confirmed_until
   from game.guild_banner_layer kept
   join game.guild root on root.guild_uuid = kept.guild_uuid and root.valid_from = kept.valid_from;
 comment on view analytics.guild_banner_layer_history is 'Layers of the banner of a version of a guild. All rows of game.guild_banner_layer, from guilds.';
@@ -409,16 +530,25 @@ select kept.guild_uuid,
        case when not lacking.columns && array['*', 'name'] then kept.name end as name,
        case when not lacking.columns && array['*', 'prefix'] then kept.prefix end as prefix, kept.valid_from,
        kept.extra,
-       (select max(run.observed_at) from sync.run run where run.resource = 'guild-list' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'guild-list' and run.status in ('ok', 'unchanged', 'partial')) else greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'guild-list' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.guild_listing kept
  cross join analytics.not_sent('guild_listing') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'guild-list' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'guild-list' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = kept.guild_uuid::text
  where kept.valid_until = 'infinity';
 comment on view analytics.guild_listing is 'Versions of guilds as the guild list has them: names and prefixes. A version that ends without a next one: disbanded. Current rows of game.guild_listing, from guild-list.';
 
 create or replace view analytics.guild_listing_history as
 select kept.guild_uuid, kept.name, kept.prefix, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash,
        kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'guild-list' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'guild-list' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'guild-list' and key = kept.guild_uuid::text
+                 union all
+                select first_at, null from sync.claim where resource = 'guild-list' and kind in ('missing', 'unread') and subject = kept.guild_uuid::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.guild_listing kept;
 comment on view analytics.guild_listing_history is 'Versions of guilds as the guild list has them: names and prefixes. A version that ends without a next one: disbanded. All rows of game.guild_listing, from guild-list.';
 
@@ -426,7 +556,11 @@ create or replace view analytics.guild_member_history as
 select kept.guild_uuid, kept.player_uuid, kept.username, kept.rank, kept.joined, kept.restricted, kept.valid_from,
        kept.valid_until, kept.previous_until, kept.hash,
        case when not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid) then kept.extra end as extra,
-       greatest(kept.valid_from, (select one.observed_at from sync.observation one where one.resource = 'guilds' and one.key = kept.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < kept.valid_until order by one.observed_at desc limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select one.observed_at from sync.observation one where one.resource = 'guilds' and one.key = kept.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'guilds/members' and key = kept.guild_uuid::text || '/' || kept.player_uuid::text
+                 union all
+                select first_at, null from sync.claim where resource = 'guilds/members' and kind in ('missing', 'unread') and subject = kept.guild_uuid::text || '/' || kept.player_uuid::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by one.observed_at desc limit 1)) as confirmed_until
   from game.guild_member kept
  where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
                       and (rule.field_group = 'guildHistoryAccess' and (not exists (select from game.guild_member now where now.guild_uuid = kept.guild_uuid and now.player_uuid = kept.player_uuid and now.valid_until = 'infinity'))));
@@ -500,7 +634,11 @@ select kept.internal_name, kept.display_name, kept.type, kept.sub_type, kept.tie
        kept.restriction, kept.drop_restriction, kept.identified, kept.allow_craftsman, kept.drop_name,
        kept.drop_event, kept.lore, kept.emblem, kept.icon_format, kept.icon_id, kept.icon_name, kept.document,
        kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'items' and key = kept.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = kept.internal_name::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item kept;
 comment on view analytics.item_history is 'Versions of items of all eight kinds. One row per interval without a change; valid_until = infinity is the current version. NULL in a column: the API did not send it. All rows of game.item, from items.';
 
@@ -510,16 +648,25 @@ select root.internal_name, root.valid_from, kept.stat,
        case when not lacking.columns && array['*', 'min'] then kept.min end as min,
        case when not lacking.columns && array['*', 'max'] then kept.max end as max,
        case when not lacking.columns && array['*', 'is_fixed'] then kept.is_fixed end as is_fixed,
-       (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.item root
  cross join analytics.not_sent('item_base') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'items' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'items' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text
   left join game.item_base kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_base is 'Base stats of a version of an item: damages, health, defences, and the bonuses of charms. Current rows of game.item_base, from items.';
 
 create or replace view analytics.item_base_history as
 select kept.internal_name, kept.valid_from, kept.stat, kept.raw, kept.min, kept.max, kept.is_fixed, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_base kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_base_history is 'Base stats of a version of an item: damages, health, defences, and the bonuses of charms. All rows of game.item_base, from items.';
@@ -527,7 +674,11 @@ comment on view analytics.item_base_history is 'Base stats of a version of an it
 create or replace view analytics.item_drop_place_history as
 select kept.internal_name, kept.valid_from, kept.source, kept.position, kept.place, kept.name, kept.x, kept.y,
        kept.z, kept.radius, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_drop_place kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_drop_place_history is 'Where a version of an item is found: the place that dropMeta names, and the creatures of droppedBy, each with any number of places. All rows of game.item_drop_place, from items.';
@@ -535,16 +686,25 @@ comment on view analytics.item_drop_place_history is 'Where a version of an item
 create or replace view analytics.item_drop_type as
 select root.internal_name, root.valid_from, kept.position,
        case when not lacking.columns && array['*', 'drop_type'] then kept.drop_type end as drop_type,
-       (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.item root
  cross join analytics.not_sent('item_drop_type') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'items' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'items' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text
   left join game.item_drop_type kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_drop_type is 'Ways to obtain an item, as its dropMeta has them. An item may have several. Current rows of game.item_drop_type, from items.';
 
 create or replace view analytics.item_drop_type_history as
 select kept.internal_name, kept.valid_from, kept.position, kept.drop_type, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_drop_type kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_drop_type_history is 'Ways to obtain an item, as its dropMeta has them. An item may have several. All rows of game.item_drop_type, from items.';
@@ -552,23 +712,36 @@ comment on view analytics.item_drop_type_history is 'Ways to obtain an item, as 
 create or replace view analytics.item_element as
 select root.internal_name, root.valid_from, kept.position,
        case when not lacking.columns && array['*', 'element'] then kept.element end as element,
-       (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.item root
  cross join analytics.not_sent('item_element') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'items' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'items' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text
   left join game.item_element kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_element is 'Elements that a version of an item is marked with. Current rows of game.item_element, from items.';
 
 create or replace view analytics.item_element_history as
 select kept.internal_name, kept.valid_from, kept.position, kept.element, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_element kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_element_history is 'Elements that a version of an item is marked with. All rows of game.item_element, from items.';
 
 create or replace view analytics.item_identification_history as
 select kept.internal_name, kept.valid_from, kept.identification, kept.raw, kept.min, kept.max, kept.is_fixed, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_identification kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_identification_history is 'Identifications (bonuses and maluses) of a version of an item, one row each, so that a condition such as max > 10 finds fixed values and ranges alike. All rows of game.item_identification, from items.';
@@ -576,16 +749,25 @@ comment on view analytics.item_identification_history is 'Identifications (bonus
 create or replace view analytics.item_in_set as
 select root.internal_name, root.valid_from, kept.position,
        case when not lacking.columns && array['*', 'set_name'] then kept.set_name end as set_name,
-       (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.item root
  cross join analytics.not_sent('item_in_set') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'items' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'items' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text
   left join game.item_in_set kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_in_set is 'Sets that a version of an item belongs to, by its own record. Current rows of game.item_in_set, from items.';
 
 create or replace view analytics.item_in_set_history as
 select kept.internal_name, kept.valid_from, kept.position, kept.set_name, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_in_set kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_in_set_history is 'Sets that a version of an item belongs to, by its own record. All rows of game.item_in_set, from items.';
@@ -606,9 +788,14 @@ select root.internal_name, root.valid_from,
        case when not lacking.columns && array['*', 'on_under'] then kept.on_under end as on_under,
        case when not lacking.columns && array['*', 'on_touching'] then kept.on_touching end as on_touching,
        case when not lacking.columns && array['*', 'on_not_touching'] then kept.on_not_touching end as on_not_touching,
-       (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.item root
  cross join analytics.not_sent('item_ingredient') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'items' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'items' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text
   left join game.item_ingredient kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_ingredient is 'What only ingredients have: what they do to the thing crafted with them, and to the other ingredients beside them. One row per version of an ingredient. NULL in a column: the API did not send it. Current rows of game.item_ingredient, from items.';
@@ -618,7 +805,11 @@ select kept.internal_name, kept.valid_from, kept.charges, kept.duration, kept.du
        kept.strength_requirement, kept.dexterity_requirement, kept.intelligence_requirement,
        kept.defence_requirement, kept.agility_requirement, kept.on_left, kept.on_right, kept.on_above, kept.on_under,
        kept.on_touching, kept.on_not_touching, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_ingredient kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_ingredient_history is 'What only ingredients have: what they do to the thing crafted with them, and to the other ingredients beside them. One row per version of an ingredient. NULL in a column: the API did not send it. All rows of game.item_ingredient, from items.';
@@ -626,16 +817,25 @@ comment on view analytics.item_ingredient_history is 'What only ingredients have
 create or replace view analytics.item_major_id as
 select root.internal_name, root.valid_from, kept.major_id,
        case when not lacking.columns && array['*', 'description'] then kept.description end as description,
-       (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.item root
  cross join analytics.not_sent('item_major_id') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'items' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'items' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text
   left join game.item_major_id kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_major_id is 'Major identifications of a version of an item. Current rows of game.item_major_id, from items.';
 
 create or replace view analytics.item_major_id_history as
 select kept.internal_name, kept.valid_from, kept.major_id, kept.description, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_major_id kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_major_id_history is 'Major identifications of a version of an item. All rows of game.item_major_id, from items.';
@@ -643,16 +843,25 @@ comment on view analytics.item_major_id_history is 'Major identifications of a v
 create or replace view analytics.item_material_chance as
 select root.internal_name, root.valid_from, kept.tier,
        case when not lacking.columns && array['*', 'percent'] then kept.percent end as percent,
-       (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.item root
  cross join analytics.not_sent('item_material_chance') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'items' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'items' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text
   left join game.item_material_chance kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_material_chance is 'How likely gathering gives a version of a material in each of its tiers. Current rows of game.item_material_chance, from items.';
 
 create or replace view analytics.item_material_chance_history as
 select kept.internal_name, kept.valid_from, kept.tier, kept.percent, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_material_chance kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_material_chance_history is 'How likely gathering gives a version of a material in each of its tiers. All rows of game.item_material_chance, from items.';
@@ -660,23 +869,36 @@ comment on view analytics.item_material_chance_history is 'How likely gathering 
 create or replace view analytics.item_set_history as
 select kept.name, kept.internal_name, kept.document, kept.valid_from, kept.valid_until, kept.previous_until,
        kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'item-sets' and key = kept.name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'item-sets' and kind in ('missing', 'unread') and subject = kept.name::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_set kept;
 comment on view analytics.item_set_history is 'Versions of item sets. One row per interval without a change; valid_until = infinity is the current version. All rows of game.item_set, from item-sets.';
 
 create or replace view analytics.item_set_bonus as
 select root.name, root.valid_from, kept.pieces, kept.identification,
        case when not lacking.columns && array['*', 'value'] then kept.value end as value,
-       (select max(run.observed_at) from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.item_set root
  cross join analytics.not_sent('item_set_bonus') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'item-sets' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'item-sets' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.name::text
   left join game.item_set_bonus kept on root.name = kept.name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_set_bonus is 'What wearing several parts of a version of a set adds. Its major ids are in the document of game.item_set. Current rows of game.item_set_bonus, from item-sets.';
 
 create or replace view analytics.item_set_bonus_history as
 select kept.name, kept.valid_from, kept.pieces, kept.identification, kept.value, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'item-sets' and key = root.name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'item-sets' and kind in ('missing', 'unread') and subject = root.name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_set_bonus kept
   join game.item_set root on root.name = kept.name and root.valid_from = kept.valid_from;
 comment on view analytics.item_set_bonus_history is 'What wearing several parts of a version of a set adds. Its major ids are in the document of game.item_set. All rows of game.item_set_bonus, from item-sets.';
@@ -684,16 +906,25 @@ comment on view analytics.item_set_bonus_history is 'What wearing several parts 
 create or replace view analytics.item_set_part as
 select root.name, root.valid_from, kept.position,
        case when not lacking.columns && array['*', 'display_name'] then kept.display_name end as display_name,
-       (select max(run.observed_at) from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.item_set root
  cross join analytics.not_sent('item_set_part') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'item-sets' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'item-sets' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.name::text
   left join game.item_set_part kept on root.name = kept.name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_set_part is 'Items that belong to a version of a set. Current rows of game.item_set_part, from item-sets.';
 
 create or replace view analytics.item_set_part_history as
 select kept.name, kept.valid_from, kept.position, kept.display_name, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'item-sets' and key = root.name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'item-sets' and kind in ('missing', 'unread') and subject = root.name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_set_part kept
   join game.item_set root on root.name = kept.name and root.valid_from = kept.valid_from;
 comment on view analytics.item_set_part_history is 'Items that belong to a version of a set. All rows of game.item_set_part, from item-sets.';
@@ -701,16 +932,25 @@ comment on view analytics.item_set_part_history is 'Items that belong to a versi
 create or replace view analytics.item_skill as
 select root.internal_name, root.valid_from, kept.position,
        case when not lacking.columns && array['*', 'skill'] then kept.skill end as skill,
-       (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.item root
  cross join analytics.not_sent('item_skill') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'items' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'items' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text
   left join game.item_skill kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.item_skill is 'Crafting skills that a version of an ingredient can be used for. Current rows of game.item_skill, from items.';
 
 create or replace view analytics.item_skill_history as
 select kept.internal_name, kept.valid_from, kept.position, kept.skill, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_skill kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_skill_history is 'Crafting skills that a version of an ingredient can be used for. All rows of game.item_skill, from items.';
@@ -721,17 +961,26 @@ select kept.type,
        case when exists (select from sync.unsent where resource = 'leaderboards' and until_at is null)
             then analytics.as_sent(kept.document, 'leaderboards') else kept.document end as document,
        kept.valid_from, kept.extra,
-       coalesce((select item.observed_at from sync.work_item item where item.resource = 'leaderboards' and item.key = kept.type::text),
-                (select max(one.observed_at) from sync.observation one where one.resource = 'leaderboards' and one.key = kept.type::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
+       case when unread.since is null then coalesce((select item.observed_at from sync.work_item item where item.resource = 'leaderboards' and item.key = kept.type::text),
+                (select max(one.observed_at) from sync.observation one where one.resource = 'leaderboards' and one.key = kept.type::text and one.status in ('ok', 'unchanged', 'partial'))) else greatest(kept.valid_from, (select one.observed_at from sync.observation one where one.resource = 'leaderboards' and one.key = kept.type::text and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < unread.since order by one.observed_at desc limit 1)) end as confirmed_until
   from game.leaderboard kept
  cross join analytics.not_sent('leaderboard') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'leaderboards' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'leaderboards' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = kept.type::text
  where kept.valid_until = 'infinity';
 comment on view analytics.leaderboard is 'Versions of leaderboards: which there are. Who is on one is in leaderboard_place. Current rows of game.leaderboard, from leaderboards.';
 
 create or replace view analytics.leaderboard_past as
 select kept.type, kept.kind, kept.document, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash,
        kept.extra,
-       greatest(kept.valid_from, (select one.observed_at from sync.observation one where one.resource = 'leaderboards' and one.key = kept.type::text and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < kept.valid_until order by one.observed_at desc limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select one.observed_at from sync.observation one where one.resource = 'leaderboards' and one.key = kept.type::text and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'leaderboards' and key = kept.type::text
+                 union all
+                select first_at, null from sync.claim where resource = 'leaderboards' and kind in ('missing', 'unread') and subject = kept.type::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by one.observed_at desc limit 1)) as confirmed_until
   from game.leaderboard kept;
 comment on view analytics.leaderboard_past is 'Versions of leaderboards: which there are. Who is on one is in leaderboard_place. All rows of game.leaderboard, from leaderboards.';
 
@@ -786,16 +1035,25 @@ select kept.internal_name, kept.level,
        case when exists (select from sync.unsent where resource = 'loot-pools' and until_at is null)
             then analytics.as_sent(kept.document, 'loot-pools') else kept.document end as document,
        kept.valid_from, kept.extra,
-       (select max(run.observed_at) from sync.run run where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial')) else greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.loot_pool kept
  cross join analytics.not_sent('loot_pool') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'loot-pools' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'loot-pools' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = kept.internal_name::text || '/' || kept.level::text
  where kept.valid_until = 'infinity';
 comment on view analytics.loot_pool is 'Versions of loot pools: the rewards of a camp or raid, which change every week. Current rows of game.loot_pool, from loot-pools.';
 
 create or replace view analytics.loot_pool_history as
 select kept.internal_name, kept.level, kept.name, kept.kind, kept.document, kept.valid_from, kept.valid_until,
        kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'loot-pools' and key = kept.internal_name::text || '/' || kept.level::text
+                 union all
+                select first_at, null from sync.claim where resource = 'loot-pools' and kind in ('missing', 'unread') and subject = kept.internal_name::text || '/' || kept.level::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.loot_pool kept;
 comment on view analytics.loot_pool_history is 'Versions of loot pools: the rewards of a camp or raid, which change every week. All rows of game.loot_pool, from loot-pools.';
 
@@ -807,9 +1065,14 @@ select root.internal_name, root.level, root.valid_from, kept.position,
        case when not lacking.columns && array['*', 'amount'] then kept.amount end as amount,
        case when not lacking.columns && array['*', 'shiny'] then kept.shiny end as shiny,
        case when not lacking.columns && array['*', 'always'] then kept.always end as always,
-       (select max(run.observed_at) from sync.run run where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.loot_pool root
  cross join analytics.not_sent('loot_pool_reward') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'loot-pools' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'loot-pools' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text || '/' || root.level::text
   left join game.loot_pool_reward kept on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.loot_pool_reward is 'Rewards of a version of a loot pool. Current rows of game.loot_pool_reward, from loot-pools.';
@@ -817,7 +1080,11 @@ comment on view analytics.loot_pool_reward is 'Rewards of a version of a loot po
 create or replace view analytics.loot_pool_reward_history as
 select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.reward_type, kept.reward, kept.tier,
        kept.amount, kept.shiny, kept.always, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'loot-pools' and key = root.internal_name::text || '/' || root.level::text
+                 union all
+                select first_at, null from sync.claim where resource = 'loot-pools' and kind in ('missing', 'unread') and subject = root.internal_name::text || '/' || root.level::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.loot_pool_reward kept
   join game.loot_pool root on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from;
 comment on view analytics.loot_pool_reward_history is 'Rewards of a version of a loot pool. All rows of game.loot_pool_reward, from loot-pools.';
@@ -825,16 +1092,25 @@ comment on view analytics.loot_pool_reward_history is 'Rewards of a version of a
 create or replace view analytics.map_marker as
 select kept.name, kept.x, kept.y, kept.z,
        case when not lacking.columns && array['*', 'icon'] then kept.icon end as icon, kept.valid_from, kept.extra,
-       (select max(run.observed_at) from sync.run run where run.resource = 'map-markers' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'map-markers' and run.status in ('ok', 'unchanged', 'partial')) else greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'map-markers' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.map_marker kept
  cross join analytics.not_sent('map_marker') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'map-markers' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'map-markers' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = kept.name::text || '/' || kept.x::text || '/' || kept.y::text || '/' || kept.z::text
  where kept.valid_until = 'infinity';
 comment on view analytics.map_marker is 'Versions of the markers of the web map; coordinates in blocks. Current rows of game.map_marker, from map-markers.';
 
 create or replace view analytics.map_marker_history as
 select kept.name, kept.x, kept.y, kept.z, kept.icon, kept.valid_from, kept.valid_until, kept.previous_until,
        kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'map-markers' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'map-markers' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'map-markers' and key = kept.name::text || '/' || kept.x::text || '/' || kept.y::text || '/' || kept.z::text
+                 union all
+                select first_at, null from sync.claim where resource = 'map-markers' and kind in ('missing', 'unread') and subject = kept.name::text || '/' || kept.x::text || '/' || kept.y::text || '/' || kept.z::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.map_marker kept;
 comment on view analytics.map_marker_history is 'Versions of the markers of the web map; coordinates in blocks. All rows of game.map_marker, from map-markers.';
 
@@ -898,7 +1174,11 @@ comment on view analytics.member_presence_sample is 'Whether a member was online
 create or replace view analytics.news_history as
 select kept.forum_thread, kept.title, kept.author, kept.date, kept.published_at, kept.content_html, kept.content,
        kept.document, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'latest-news' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'latest-news' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'latest-news' and key = kept.forum_thread::text
+                 union all
+                select first_at, null from sync.claim where resource = 'latest-news' and kind in ('missing', 'unread') and subject = kept.forum_thread::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.news kept;
 comment on view analytics.news_history is 'Versions of the announcements among the latest news of the forum. One that makes room for newer ones ends; it was not removed. All rows of game.news, from latest-news.';
 
@@ -969,7 +1249,11 @@ select kept.player_uuid, kept.username, kept.nickname, kept.rank, kept.rank_badg
        kept.wallpaper, kept.avatar, kept.restricted, kept.valid_from, kept.valid_until, kept.previous_until,
        kept.hash,
        case when not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid) then kept.extra end as extra,
-       greatest(kept.valid_from, (select one.observed_at from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < kept.valid_until order by one.observed_at desc limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select one.observed_at from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'players' and key = kept.player_uuid::text
+                 union all
+                select first_at, null from sync.claim where resource = 'players' and kind in ('missing', 'unread') and subject = kept.player_uuid::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by one.observed_at desc limit 1)) as confirmed_until
   from game.player kept;
 comment on view analytics.player_history is 'Versions of players'' profiles: who they are, not what changes while they play. What a player hides is NULL, and restricted says why. All rows of game.player, from players.';
 
@@ -987,10 +1271,15 @@ select kept.player_uuid, kept.character_uuid,
        case when not lacking.columns && array['*', 'removed_stats'] then kept.removed_stats end as removed_stats,
        kept.valid_from,
        case when not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid) then kept.extra end as extra,
-       coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
-                (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) as confirmed_until
+       case when unread.since is null then coalesce((select item.observed_at from sync.work_item item where item.resource = 'players' and item.key = kept.player_uuid::text),
+                (select max(one.observed_at) from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial'))) else greatest(kept.valid_from, (select one.observed_at from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < unread.since order by one.observed_at desc limit 1)) end as confirmed_until
   from game.player_character kept
  cross join analytics.not_sent('player_character') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'players/characters' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'players/characters' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = kept.player_uuid::text || '/' || kept.character_uuid::text
  where kept.valid_until = 'infinity'
    and not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
                       and (rule.field_group in ('characterListAccess')
@@ -1004,7 +1293,11 @@ select kept.player_uuid, kept.character_uuid, kept.type, kept.reskin, kept.nickn
                       and (rule.field_group in ('characterDataAccess'))) then kept.pre_economy end as pre_economy,
        kept.restricted, kept.removed_stats, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash,
        case when not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid) then kept.extra end as extra,
-       greatest(kept.valid_from, (select one.observed_at from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < kept.valid_until order by one.observed_at desc limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select one.observed_at from sync.observation one where one.resource = 'players' and one.key = kept.player_uuid::text and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'players/characters' and key = kept.player_uuid::text || '/' || kept.character_uuid::text
+                 union all
+                select first_at, null from sync.claim where resource = 'players/characters' and kind in ('missing', 'unread') and subject = kept.player_uuid::text || '/' || kept.character_uuid::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by one.observed_at desc limit 1)) as confirmed_until
   from game.player_character kept
  where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
                       and (rule.field_group in ('characterListAccess')
@@ -1115,16 +1408,25 @@ select kept.counted,
        case when exists (select from sync.unsent where resource = 'quests' and until_at is null)
             then analytics.as_sent(kept.document, 'quests') else kept.document end as document,
        kept.valid_from, kept.extra,
-       (select max(run.observed_at) from sync.run run where run.resource = 'quests' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'quests' and run.status in ('ok', 'unchanged', 'partial')) else greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'quests' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.quest_count kept
  cross join analytics.not_sent('quest_count') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'quests' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'quests' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = kept.counted::text
  where kept.valid_until = 'infinity';
 comment on view analytics.quest_count is 'Versions of the number of quests. The API names none of them. Current rows of game.quest_count, from quests.';
 
 create or replace view analytics.quest_count_history as
 select kept.counted, kept.quests, kept.document, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash,
        kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'quests' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'quests' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'quests' and key = kept.counted::text
+                 union all
+                select first_at, null from sync.claim where resource = 'quests' and kind in ('missing', 'unread') and subject = kept.counted::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.quest_count kept;
 comment on view analytics.quest_count_history is 'Versions of the number of quests. The API names none of them. All rows of game.quest_count, from quests.';
 
@@ -1142,9 +1444,14 @@ select kept.internal_name, kept.level,
        case when exists (select from sync.unsent where resource = 'raids' and until_at is null)
             then analytics.as_sent(kept.document, 'raids') else kept.document end as document,
        kept.valid_from, kept.extra,
-       (select max(run.observed_at) from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial')) else greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.raid kept
  cross join analytics.not_sent('raid') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'raids' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'raids' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = kept.internal_name::text || '/' || kept.level::text
  where kept.valid_until = 'infinity';
 comment on view analytics.raid is 'Versions of raids: place, requirements and rewards. Current rows of game.raid, from raids.';
 
@@ -1152,7 +1459,11 @@ create or replace view analytics.raid_history as
 select kept.internal_name, kept.level, kept.name, kept.kind, kept.lore, kept.difficulty, kept.recommended_level,
        kept.length, kept.x, kept.y, kept.z, kept.document, kept.valid_from, kept.valid_until, kept.previous_until,
        kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'raids' and key = kept.internal_name::text || '/' || kept.level::text
+                 union all
+                select first_at, null from sync.claim where resource = 'raids' and kind in ('missing', 'unread') and subject = kept.internal_name::text || '/' || kept.level::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.raid kept;
 comment on view analytics.raid_history is 'Versions of raids: place, requirements and rewards. All rows of game.raid, from raids.';
 
@@ -1160,16 +1471,25 @@ create or replace view analytics.raid_requirement as
 select root.internal_name, root.level, root.valid_from, kept.position,
        case when not lacking.columns && array['*', 'requirement_type'] then kept.requirement_type end as requirement_type,
        case when not lacking.columns && array['*', 'value'] then kept.value end as value,
-       (select max(run.observed_at) from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.raid root
  cross join analytics.not_sent('raid_requirement') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'raids' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'raids' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text || '/' || root.level::text
   left join game.raid_requirement kept on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.raid_requirement is 'What a version of a raid requires of players. Current rows of game.raid_requirement, from raids.';
 
 create or replace view analytics.raid_requirement_history as
 select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.requirement_type, kept.value, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'raids' and key = root.internal_name::text || '/' || root.level::text
+                 union all
+                select first_at, null from sync.claim where resource = 'raids' and kind in ('missing', 'unread') and subject = root.internal_name::text || '/' || root.level::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.raid_requirement kept
   join game.raid root on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from;
 comment on view analytics.raid_requirement_history is 'What a version of a raid requires of players. All rows of game.raid_requirement, from raids.';
@@ -1182,9 +1502,14 @@ select root.internal_name, root.level, root.valid_from, kept.position,
        case when not lacking.columns && array['*', 'amount'] then kept.amount end as amount,
        case when not lacking.columns && array['*', 'shiny'] then kept.shiny end as shiny,
        case when not lacking.columns && array['*', 'always'] then kept.always end as always,
-       (select max(run.observed_at) from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.raid root
  cross join analytics.not_sent('raid_reward') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'raids' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'raids' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text || '/' || root.level::text
   left join game.raid_reward kept on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.raid_reward is 'Rewards of a version of a raid. Current rows of game.raid_reward, from raids.';
@@ -1192,7 +1517,11 @@ comment on view analytics.raid_reward is 'Rewards of a version of a raid. Curren
 create or replace view analytics.raid_reward_history as
 select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.reward_type, kept.reward, kept.tier,
        kept.amount, kept.shiny, kept.always, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'raids' and key = root.internal_name::text || '/' || root.level::text
+                 union all
+                select first_at, null from sync.claim where resource = 'raids' and kind in ('missing', 'unread') and subject = root.internal_name::text || '/' || root.level::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.raid_reward kept
   join game.raid root on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from;
 comment on view analytics.raid_reward_history is 'Rewards of a version of a raid. All rows of game.raid_reward, from raids.';
@@ -1202,7 +1531,11 @@ select kept.internal_name, kept.type, kept.skill, kept.level_min, kept.level_max
        kept.health_or_damage_max, kept.durability_min, kept.durability_max, kept.duration_min, kept.duration_max,
        kept.basic_duration_min, kept.basic_duration_max, kept.document, kept.valid_from, kept.valid_until,
        kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'recipes' and key = kept.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'recipes' and kind in ('missing', 'unread') and subject = kept.internal_name::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.recipe kept;
 comment on view analytics.recipe_history is 'Versions of crafting recipes. One row per interval without a change; valid_until = infinity is the current version. Ranges are what the crafted thing may roll. NULL in a column: the recipe has no such thing. All rows of game.recipe, from recipes.';
 
@@ -1210,16 +1543,25 @@ create or replace view analytics.recipe_material as
 select root.internal_name, root.valid_from, kept.position,
        case when not lacking.columns && array['*', 'item'] then kept.item end as item,
        case when not lacking.columns && array['*', 'amount'] then kept.amount end as amount,
-       (select max(run.observed_at) from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.recipe root
  cross join analytics.not_sent('recipe_material') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'recipes' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'recipes' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text
   left join game.recipe_material kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.recipe_material is 'Materials of a version of a recipe; every one seen so far has two. Current rows of game.recipe_material, from recipes.';
 
 create or replace view analytics.recipe_material_history as
 select kept.internal_name, kept.valid_from, kept.position, kept.item, kept.amount, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'recipes' and key = root.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'recipes' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.recipe_material kept
   join game.recipe root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.recipe_material_history is 'Materials of a version of a recipe; every one seen so far has two. All rows of game.recipe_material, from recipes.';
@@ -1230,16 +1572,25 @@ select root.internal_name, root.valid_from, kept.variant,
        case when not lacking.columns && array['*', 'icon_id'] then kept.icon_id end as icon_id,
        case when not lacking.columns && array['*', 'icon_name'] then kept.icon_name end as icon_name,
        case when not lacking.columns && array['*', 'name'] then kept.name end as name,
-       (select max(run.observed_at) from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.recipe root
  cross join analytics.not_sent('recipe_sprite') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'recipes' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'recipes' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text
   left join game.recipe_sprite kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.recipe_sprite is 'What the thing crafted by a version of a recipe may look like, depending on the ingredients used. Current rows of game.recipe_sprite, from recipes.';
 
 create or replace view analytics.recipe_sprite_history as
 select kept.internal_name, kept.valid_from, kept.variant, kept.format, kept.icon_id, kept.icon_name, kept.name, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'recipes' and key = root.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'recipes' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.recipe_sprite kept
   join game.recipe root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.recipe_sprite_history is 'What the thing crafted by a version of a recipe may look like, depending on the ingredients used. All rows of game.recipe_sprite, from recipes.';
@@ -1247,7 +1598,11 @@ comment on view analytics.recipe_sprite_history is 'What the thing crafted by a 
 create or replace view analytics.season_history as
 select kept.season, kept.started_at, kept.ends_at, kept.territory_holding_sr_per_hour, kept.sr_per_war,
        kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'seasons' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'seasons' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'seasons' and key = kept.season::text
+                 union all
+                select first_at, null from sync.claim where resource = 'seasons' and kind in ('missing', 'unread') and subject = kept.season::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.season kept;
 comment on view analytics.season_history is 'Versions of the definitions of guild seasons. All rows of game.season, from seasons.';
 
@@ -1258,9 +1613,14 @@ select root.season, root.valid_from, kept.list, kept.position,
        case when not lacking.columns && array['*', 'reward_type'] then kept.reward_type end as reward_type,
        case when not lacking.columns && array['*', 'reward_value'] then kept.reward_value end as reward_value,
        case when not lacking.columns && array['*', 'expires_at'] then kept.expires_at end as expires_at,
-       (select max(run.observed_at) from sync.run run where run.resource = 'seasons' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'seasons' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'seasons' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.season root
  cross join analytics.not_sent('season_reward') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'seasons' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'seasons' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.season::text
   left join game.season_reward kept on root.season = kept.season and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.season_reward is 'Rewards of a version of a season. Current rows of game.season_reward, from seasons.';
@@ -1268,7 +1628,11 @@ comment on view analytics.season_reward is 'Rewards of a version of a season. Cu
 create or replace view analytics.season_reward_history as
 select kept.season, kept.valid_from, kept.list, kept.position, kept.condition_type, kept.condition_value,
        kept.reward_type, kept.reward_value, kept.expires_at, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'seasons' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'seasons' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'seasons' and key = root.season::text
+                 union all
+                select first_at, null from sync.claim where resource = 'seasons' and kind in ('missing', 'unread') and subject = root.season::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.season_reward kept
   join game.season root on root.season = kept.season and root.valid_from = kept.valid_from;
 comment on view analytics.season_reward_history is 'Rewards of a version of a season. All rows of game.season_reward, from seasons.';
@@ -1276,7 +1640,11 @@ comment on view analytics.season_reward_history is 'Rewards of a version of a se
 create or replace view analytics.territory_history as
 select kept.territory, kept.min_x, kept.min_z, kept.max_x, kept.max_z, kept.is_hq, kept.treasury, kept.defences,
        kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'territories' and key = kept.territory::text
+                 union all
+                select first_at, null from sync.claim where resource = 'territories' and kind in ('missing', 'unread') and subject = kept.territory::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.territory kept;
 comment on view analytics.territory_history is 'Versions of territories: place, headquarters, treasury and defences. Who holds one is in territory_hold, what is stored in territory_resource. All rows of game.territory, from territories.';
 
@@ -1289,23 +1657,36 @@ comment on view analytics.territory_capture_history is 'Holds that began with a 
 create or replace view analytics.territory_hold_history as
 select kept.territory, kept.guild_uuid, kept.guild_name, kept.guild_prefix, kept.acquired, kept.observed_at,
        kept.document, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'territories/holds' and key = kept.territory::text
+                 union all
+                select first_at, null from sync.claim where resource = 'territories/holds' and kind in ('missing', 'unread') and subject = kept.territory::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.territory_hold kept;
 comment on view analytics.territory_hold_history is 'Who held a territory from when to when. A version without a guild: unclaimed, as far as responses show. All rows of game.territory_hold, from territories.';
 
 create or replace view analytics.territory_link as
 select root.territory, root.valid_from, kept.position,
        case when not lacking.columns && array['*', 'links_to'] then kept.links_to end as links_to,
-       (select max(run.observed_at) from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.territory root
  cross join analytics.not_sent('territory_link') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'territories' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'territories' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.territory::text
   left join game.territory_link kept on root.territory = kept.territory and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.territory_link is 'Trading routes of a version of a territory, sorted by name. Current rows of game.territory_link, from territories.';
 
 create or replace view analytics.territory_link_history as
 select kept.territory, kept.valid_from, kept.position, kept.links_to, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'territories' and key = root.territory::text
+                 union all
+                select first_at, null from sync.claim where resource = 'territories' and kind in ('missing', 'unread') and subject = root.territory::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.territory_link kept
   join game.territory root on root.territory = kept.territory and root.valid_from = kept.valid_from;
 comment on view analytics.territory_link_history is 'Trading routes of a version of a territory, sorted by name. All rows of game.territory_link, from territories.';
@@ -1343,21 +1724,34 @@ comment on view analytics.territory_resource_sample is 'What a territory stored 
 
 create or replace view analytics.video as
 select kept.address, kept.valid_from, kept.extra,
-       (select max(run.observed_at) from sync.run run where run.resource = 'videos' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'videos' and run.status in ('ok', 'unchanged', 'partial')) else greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'videos' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.video kept
  cross join analytics.not_sent('video') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'videos' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'videos' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = kept.address::text
  where kept.valid_until = 'infinity';
 comment on view analytics.video is 'Versions of the videos that the website lists: from when to when it listed each. Current rows of game.video, from videos.';
 
 create or replace view analytics.video_history as
 select kept.address, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'videos' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'videos' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'videos' and key = kept.address::text
+                 union all
+                select first_at, null from sync.claim where resource = 'videos' and kind in ('missing', 'unread') and subject = kept.address::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.video kept;
 comment on view analytics.video_history is 'Versions of the videos that the website lists: from when to when it listed each. All rows of game.video, from videos.';
 
 create or replace view analytics.world_history as
 select kept.world, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'online-players' and key = kept.world::text
+                 union all
+                select first_at, null from sync.claim where resource = 'online-players' and kind in ('missing', 'unread') and subject = kept.world::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.world kept;
 comment on view analytics.world_history is 'Versions of worlds: from the first of two responses that list a player there to the first in a row that lists none. A world without listed players looks like one that is down. All rows of game.world, from online-players.';
 
@@ -1371,16 +1765,25 @@ select kept.internal_name,
        case when exists (select from sync.unsent where resource = 'world-events' and until_at is null)
             then analytics.as_sent(kept.document, 'world-events') else kept.document end as document,
        kept.valid_from, kept.extra,
-       (select max(run.observed_at) from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial')) else greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.world_event kept
  cross join analytics.not_sent('world_event') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'world-events' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'world-events' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = kept.internal_name::text
  where kept.valid_until = 'infinity';
 comment on view analytics.world_event is 'Versions of world events. When one happens is in world_event_occurrence: it is no version of the event. Current rows of game.world_event, from world-events.';
 
 create or replace view analytics.world_event_history as
 select kept.internal_name, kept.name, kept.lore, kept.difficulty, kept.level, kept.length, kept.document,
        kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < kept.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'world-events' and key = kept.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'world-events' and kind in ('missing', 'unread') and subject = kept.internal_name::text) lacked
+         where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.world_event kept;
 comment on view analytics.world_event_history is 'Versions of world events. When one happens is in world_event_occurrence: it is no version of the event. All rows of game.world_event, from world-events.';
 
@@ -1394,9 +1797,14 @@ select root.internal_name, root.valid_from, kept.position,
        case when not lacking.columns && array['*', 'spawn_y'] then kept.spawn_y end as spawn_y,
        case when not lacking.columns && array['*', 'spawn_z'] then kept.spawn_z end as spawn_z,
        case when not lacking.columns && array['*', 'spawn_radius'] then kept.spawn_radius end as spawn_radius,
-       (select max(run.observed_at) from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.world_event root
  cross join analytics.not_sent('world_event_location') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'world-events' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'world-events' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text
   left join game.world_event_location kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.world_event_location is 'Places of a version of a world event; coordinates in blocks. Current rows of game.world_event_location, from world-events.';
@@ -1404,7 +1812,11 @@ comment on view analytics.world_event_location is 'Places of a version of a worl
 create or replace view analytics.world_event_location_history as
 select kept.internal_name, kept.valid_from, kept.position, kept.x, kept.y, kept.z, kept.radius, kept.spawn_x,
        kept.spawn_y, kept.spawn_z, kept.spawn_radius, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'world-events' and key = root.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'world-events' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.world_event_location kept
   join game.world_event root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.world_event_location_history is 'Places of a version of a world event; coordinates in blocks. All rows of game.world_event_location, from world-events.';
@@ -1427,16 +1839,25 @@ create or replace view analytics.world_event_requirement as
 select root.internal_name, root.valid_from, kept.position,
        case when not lacking.columns && array['*', 'requirement_type'] then kept.requirement_type end as requirement_type,
        case when not lacking.columns && array['*', 'value'] then kept.value end as value,
-       (select max(run.observed_at) from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial')) as confirmed_until
+       case when unread.since is null then (select max(run.observed_at) from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial')) else greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < unread.since order by run.observed_at desc nulls last limit 1)) end as confirmed_until
   from game.world_event root
  cross join analytics.not_sent('world_event_requirement') lacking
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'world-events' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'world-events' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = root.internal_name::text
   left join game.world_event_requirement kept on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from and '*' <> all (lacking.columns)
  where root.valid_until = 'infinity' and (kept.valid_from is not null or '*' = any (lacking.columns));
 comment on view analytics.world_event_requirement is 'What a version of a world event requires of players. Current rows of game.world_event_requirement, from world-events.';
 
 create or replace view analytics.world_event_requirement_history as
 select kept.internal_name, kept.valid_from, kept.position, kept.requirement_type, kept.value, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < root.valid_until order by run.observed_at desc nulls last limit 1)) as confirmed_until
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce((select min(lacked.from_at)
+          from (select from_at, until_at from sync.unread where resource = 'world-events' and key = root.internal_name::text
+                 union all
+                select first_at, null from sync.claim where resource = 'world-events' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
+         where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.world_event_requirement kept
   join game.world_event root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.world_event_requirement_history is 'What a version of a world event requires of players. All rows of game.world_event_requirement, from world-events.';

@@ -38,7 +38,10 @@ with watched as materialized (
            where one.guild_uuid is not null
            order by least(one.valid_until, coalesce(watched.last_at, now())) - one.valid_from desc, one.valid_from
            limit 5000) hold
-   cross join lateral (select analytics.territory_end_seen(hold.territory, hold.valid_until) as at offset 0) ended
+   cross join lateral (select analytics.territory_end_seen(hold.territory, hold.valid_until) as at offset 0) seen
+   cross join lateral (select least(seen.at, min(unread.from_at)) as at from sync.unread
+                        where unread.resource = 'territories/holds' and unread.key = hold.territory and unread.from_at < seen.at
+                          and coalesce(unread.until_at, 'infinity') >= seen.at offset 0) ended
    cross join lateral (select least(hold.valid_until, greatest(hold.observed_at, (
                                 select run.observed_at from sync.run
                                  where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial')

@@ -233,7 +233,7 @@ export interface Answered {
     scope?: string,
   ) => Promise<readonly { readonly subject: string; readonly firstAt: Date }[]>
   /** Whether so many of so many at once are too many to be believed: of what changes, or of players whom a list lacks. */
-  readonly isBurst: (count: number, of: number, what?: 'unlisted') => boolean
+  readonly isBurst: (count: number, of: number, what?: 'unlisted' | 'unlisted in minutes') => boolean
   /** What is claimed and not confirmed, each with the instant of the first response that said so. */
   readonly pendingClaims: (kind: ClaimKind) => Promise<readonly { readonly subject: string; readonly firstAt: Date }[]>
   /** Versions that are in their tables no longer, with their start: what followed from them did not happen. */

@@ -12,6 +12,8 @@ interface OfResource {
 
 export interface VersionsTable extends OfResource {
   readonly kind: 'versions'
+  /** The resource, or the resource and the name of a related history, as claims name it. */
+  readonly history: string
   /** The root. */
   readonly table: string
   readonly parts: readonly string[]
@@ -48,12 +50,18 @@ const INSTANTS = ['observedAt', 'capturedAt', 'announcedAt', 'hour', 'latest', '
 export function writtenTables(resource: ResourceBase & { extractOne?: unknown }): WrittenTable[] {
   const isKeyed = isWorklist(resource as never)
   const of = { resource: resource.name, isKeyed }
-  const histories: History[] = [resource.history, ...Object.values(resource.relatedHistories ?? {})]
-  const versions = histories.map((history) => {
+  const related = Object.entries(resource.relatedHistories ?? {})
+  const named: [string, History][] = [
+    [resource.name, resource.history],
+    ...related.map(([name, history]): [string, History] => [`${resource.name}/${name}`, history]),
+  ]
+  const histories = named.map(([, history]) => history)
+  const versions = named.map(([name, history]) => {
     const { table, keyNames } = historySql(history)
     return {
       ...of,
       kind: 'versions' as const,
+      history: name,
       table: table.name,
       parts: Object.values(history.parts).map((part) => bulkTable(part).name),
       key: keyNames.split(', '),

@@ -37,6 +37,8 @@ export type ClaimKind =
   | 'flawed'
   /** An announced start, still to come, is announced no more: it is taken back. */
   | 'skipped'
+  /** Another start is announced than the one still to come: from then on it is kept; before, a response that does not repeat it takes it back. */
+  | 'moved'
   /** A place of a leaderboard that a board lacks: it is empty. */
   | 'empty place'
   /** A player whom a list with unreadable players lacks, or many players at once: the listing ends. */
@@ -51,6 +53,8 @@ export type ClaimKind =
   | 'appeared'
   /** Records lack a field that most had, or a list of one record cannot be read: from then on it is unknown. */
   | 'unsent'
+  /** The record of a key cannot be read: from then on what it shows is unknown. */
+  | 'unread'
   /** The API says that there is no such key (404): it gets a tombstone where the first one said so. */
   | 'gone'
   /** The API refuses a key to one kind of credential (403): what that hides of the player is removed. */
@@ -105,8 +109,11 @@ export const UNKNOWN_REFUSED_AT_ONCE: BurstLimit = { count: 5, share: 0.5 }
 /** Counters that fall to zero: one alone does for good reasons, when a member joins again or a week begins. */
 export const ZEROS_AT_ONCE: Pick<BurstLimit, 'count'> = { count: 2 }
 
-/** Of players whom a list lacks: from one list to the next most stay. */
-export const UNLISTED_AT_ONCE: BurstLimit = { count: 4, share: 0.5 }
+/** Of players whom a list lacks: from one list to the next most stay, and from one minute to the next nearly all. */
+export const UNLISTED_AT_ONCE: Readonly<Record<'unlisted' | 'unlisted in minutes', BurstLimit>> = {
+  unlisted: { count: 4, share: 0.5 },
+  'unlisted in minutes': { count: 10, share: 0.2 },
+}
 
 /** Whether so many of so many at once are too many to be believed: a failure of the service is more likely. */
 export function isBurst(count: number, of: number, limit: BurstLimit = CHANGED_AT_ONCE): boolean {
@@ -161,9 +168,11 @@ export function policiesOf({
     shrunken: { responses: SHRUNKEN_AGREEING_RESPONSES, apart: 'cache', stands: true },
     flawed: { responses: SHRUNKEN_AGREEING_RESPONSES, apart: 'cache', stands: true },
     skipped: { responses: absences, apart: 'cache' },
+    moved: { responses: 2, apart: 'cache' },
     'empty place': { responses: absences, apart: 'cache' },
     unlisted: { responses: absences, apart: 'cache' },
     unsent: { responses: absences, apart: 'cache' },
+    unread: { responses: absences, apart: 'cache' },
     volatile: { responses: VOLATILE_MOVES, apart: 'cache', stands: true },
     'volatile in few records': { responses: VOLATILE_MOVES_OF_FEW, apart: 'cache', stands: true },
     joined: { responses: 2, apart: 'cache' },

@@ -33,6 +33,7 @@ const shared: readonly Rebuilt[] = [
   'sync.drift',
   'sync.presence',
   'sync.quarantine',
+  'sync.unread',
   'sync.unsent',
 ].map((name) => ({
   name,

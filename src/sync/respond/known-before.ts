@@ -68,7 +68,7 @@ export async function openResponse(
     ],
   )
   if (!row) throw new FatalError(oneRow)
-  const { isCounting, claims, gone, migration, presence, open, wasUnsent, pending, ...others } = row
+  const { isCounting, claims, gone, migration, presence, open, wasUnsent, hasUnread, pending, ...others } = row
   if (!isCounting) await lockForTransaction(sql, countingLock(resource.name), 'shared')
   const { seenAt, first, latest, expected, ...run } = others
   const lastRun = key === undefined ? lastRunOf(run) : undefined
@@ -76,7 +76,7 @@ export async function openResponse(
     last: ofKey ?? lastRun,
     lastRun,
     claims: new Set(claims),
-    fields: { presence, open, wasUnsent, pending },
+    fields: { presence, open, wasUnsent, hasUnread, pending },
     gone,
     observed: { seenAt, first, latest, expected },
     migration,

@@ -34,6 +34,7 @@ import { type Absence, closeAbsent, closePreviousSpells, countCurrent, findMissi
 import { loadAndRemember, takeBackOfGone } from './pending-versions.ts'
 import { appendSamples } from './samples.ts'
 import { lostBy, recordDrift } from './shape-changes.ts'
+import { judgeUnread } from './unread-keys.ts'
 import { noneUnsent } from './unsent-fields.ts'
 import type { IncomingResponse } from './validate-response.ts'
 
@@ -110,16 +111,13 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const there = withoutHeld(resource, response, loaded.held)
   const { gone, closed, waiting, unknown } =
     response.scope === undefined ? await tombstoneMissingRoots(sql, resource, response, witness, loaded) : nothingAbsent
+  await judgeUnread(sql, witness, resource.history, rootsOf(preparation), response)
   const touched: Touched = { keys: new Set(closed.map(({ key }) => key)), concerns: new Set() }
   addTouched(touched, resource.history, loaded)
   const related = await loadRelated(sql, resource, there, witness, { goneRoots: gone, touched })
   const { sampled, samples, content } = await loadSamples(sql, resource, withoutSamplesOf(there, related.held), at)
-  const missed = {
-    what: 'records',
-    waiting: waiting.length,
-    named: waiting.toSorted().slice(0, 3),
-    ended: closed.length,
-  }
+  const named = waiting.toSorted().slice(0, 3)
+  const missed = { what: 'records', waiting: waiting.length, named, ended: closed.length }
   const guarded = [
     ...related.guarded,
     ...absenceActions(
@@ -211,7 +209,7 @@ async function deriveEvents(
       await forgetContradicted(sql, witness, kind, claims, scope)
       return (await corroborate(sql, witness, kind, claims)).confirmed
     },
-    isBurst: (count, of, what) => isBurst(count, of, what && UNLISTED_AT_ONCE),
+    isBurst: (count, of, what) => isBurst(count, of, what && UNLISTED_AT_ONCE[what]),
     pendingClaims: (kind) => pendingClaims(sql, witness, kind),
     withdrawn,
   })
@@ -359,6 +357,8 @@ async function loadRelated(
     for (const { root } of loaded.held) held.push(keyIn(history, root))
     for (const one of appearedActions(loaded.held.length, entities.length)) guarded.push(one)
     await rememberShown(sql, witness, believed.shown)
+    // Of a field that all records lack, sync.unsent says it.
+    if (!leftOut) await judgeUnread(sql, witness, history, came, response)
     written += loaded.inserted.length + loaded.changed.length + loaded.withdrawn.length
     for (const one of loaded.withdrawn) withdrawn.push(one)
     for (const path of loaded.volatile.begun) volatile.push(`/${name}/*${path}`)

@@ -24,13 +24,14 @@ import type { IncomingResponse, KnownFields, OpenSpan } from './validate-respons
 
 export const noneUnsent: Pick<UnsentFields, 'begun' | 'ended'> = { begun: [], ended: [] }
 
-/** SQL: the columns of `KnownFields` of the resource `$1`, at `$3` by the clock of this machine. */
+/** SQL: the columns of `KnownFields` of the resource `$1` with its histories `$2`, at `$3` by the clock of this machine. */
 export const KNOWN_FIELDS = `(select coalesce(jsonb_agg(jsonb_build_object('field', field, 'had', had, 'of', out_of, 'at', observed_at)), '[]')
                from sync.presence where resource = $1) as presence,
             (select coalesce(jsonb_agg(jsonb_build_object('field', field, 'had', had, 'of', out_of, 'from', from_at,
                                                            'receivedFrom', received_from, 'columns', columns)), '[]')
                from sync.unsent where resource = $1 and until_at is null) as open,
             exists (select from sync.unsent where resource = $1 and received_until > $3::timestamptz - interval '1 month') as "wasUnsent",
+            exists (select from sync.unread where resource = any($2::text[]) and until_at is null) as "hasUnread",
             (select coalesce(jsonb_agg(subject), '[]') from sync.claim where resource = $1 and kind = 'unsent' and value = '') as pending`
 
 /** Of so few records, all must lack a field. */

@@ -93,6 +93,8 @@ export interface KnownFields {
   readonly pending: readonly string[]
   /** Fields were not sent within the last month, and are again. */
   readonly wasUnsent: boolean
+  /** Records of some keys cannot be read. */
+  readonly hasUnread: boolean
 }
 
 /** Something that went missing or had another type, and is not back yet; the key of the record that showed it. */

@@ -161,11 +161,12 @@ async function retractFromLedger(sql: Sql, resource: Resource | Worklist, retrac
   )
   // What responses lacked or had is judged anew, too.
   for (const [table, at] of [
+    ['sync.unread', 'from_at'],
     ['sync.unsent', 'from_at'],
     ['sync.presence', 'observed_at'],
   ])
     await sql.query(
-      `delete from ${table} where resource = $1
+      `delete from ${table} where split_part(resource, '/', 1) = $1
           and exists (select from retract_span span where ${at} > span.began and ${at} < span.ended)`,
       [name],
     )

@@ -11,7 +11,7 @@ export const claim = syncTable(
       'The resource, or the resource and one of its histories or `restrictions`, separated by a slash.',
     ).notNull(),
     kind: text(
-      'missing, older, resumed, shown, returned, shrunken, flawed, skipped, empty place, unlisted, volatile, joined, rank, appeared, unsent, gone, forbidden, restricted or lifted: what is claimed. How many responses it takes is documented for each.',
+      'missing, older, resumed, shown, returned, shrunken, flawed, skipped, moved, empty place, unlisted, volatile, joined, rank, appeared, unsent, unread, gone, forbidden, restricted or lifted: what is claimed. How many responses it takes is documented for each.',
     ).notNull(),
     subject: text(
       'What the claim is about: natural key of the entity; several columns are joined by a slash; of restrictions the key of the response and the player. Empty: the whole response.',

@@ -41,9 +41,23 @@ export const unsent = syncTable(
   (self) => [primaryKey({ name: 'unsent_pkey', columns: [self.resource, self.field, self.fromAt] })],
 )
 
+export const unread = syncTable(
+  'unread',
+  'When responses had a key whose record, or what is one of its histories, could not be read: the last good version stays, and whether it was so is unknown in that time.',
+  {
+    resource: text('The resource, or the resource and one of its histories, separated by a slash.').notNull(),
+    key: text('Natural key of the entity; several columns are joined by a slash.').notNull(),
+    fromAt: instant('observed_at of the first response in which it could not be read.').notNull(),
+    untilAt: instant('observed_at of the first response in which it could be read again. NULL: it cannot.'),
+    runId: uuid('The run that confirmed it: run_id in sync.run.').notNull(),
+  },
+  (self) => [primaryKey({ name: 'unread_pkey', columns: [self.resource, self.key, self.fromAt] })],
+)
+
 const words = 'a word of the program'
 
 export const unsentNaming = [
   namesPeople(presence, {}, { [words]: ['resource', 'field'] }),
+  namesPeople(unread, { key: 'row' }, { [words]: ['resource'], 'made by the program': ['runId'] }),
   namesPeople(unsent, {}, { [words]: ['resource', 'field'], 'made by the program': ['runId', 'columns'] }),
 ]

@@ -7,7 +7,7 @@ import { READER } from '../../../db/reader.ts'
 import { isLoopback } from '../../../monitoring/host-names.ts'
 import { type Context, untilAborted, writeResult } from '../../context.ts'
 
-export interface ServeFlags {
+interface ServeFlags {
   readonly port?: string
   readonly host?: string
   readonly password?: string

@@ -2,7 +2,7 @@ import type { Database } from '../../../db/database.ts'
 import { type Context, untilAborted, withDatabase, withRoom, writeResult } from '../../context.ts'
 import { openWeb, type WebFlags, webOptionsOf, writePages } from './open-web.ts'
 
-export interface ServeFlags extends WebFlags {
+interface ServeFlags extends WebFlags {
   readonly port?: string
   readonly host?: string
   readonly export?: string
