@@ -9,7 +9,7 @@ export type Engine = PGlite | RemoteEngine
 /** The class above PGlite: makes messages of the Postgres protocol from statements and transactions. PGlite itself has another below it, for threads of browsers. */
 const Statements = Object.getPrototypeOf(PGlite) as abstract new () => Pick<
   PGlite,
-  'query' | 'exec' | 'transaction' | '_initArrayTypes'
+  'query' | 'exec' | 'transaction' | 'parsers' | '_initArrayTypes'
 >
 
 /** Statements and transactions of a Postgres that is elsewhere: each message goes there, and its response comes back. */
