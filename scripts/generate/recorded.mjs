@@ -234,11 +234,14 @@ function shownUntil(of, source) {
   const ended = `${source}.valid_until`
   const { history } = of.written
   const key = keyText(of.written, source)
-  const lacked = `(select min(lacked.from_at)
-          from (select from_at, until_at from sync.unread where resource = '${history}' and key = ${key}
-                 union all
-                select first_at, null from sync.claim where resource = '${history}' and kind in ('missing', 'unread') and subject = ${key}) lacked
-         where lacked.from_at < ${ended} and coalesce(lacked.until_at, 'infinity') >= ${ended})`
+  const claims = `sync.claim where resource = '${history}' and kind in ('missing', 'unread')`
+  // Few keys are so: they are hashed once, and of the others nothing is looked up.
+  const lacked = `case when ${key} in (select key from sync.unread where resource = '${history}' union all select subject from ${claims})
+          then (select min(lacked.from_at)
+                  from (select from_at, until_at from sync.unread where resource = '${history}' and key = ${key}
+                         union all
+                        select first_at, null from ${claims} and subject = ${key}) lacked
+                 where lacked.from_at < ${ended} and coalesce(lacked.until_at, 'infinity') >= ${ended}) end`
   return `greatest(${source}.valid_from, ${lastBefore(of, source, `coalesce(${lacked}, ${ended})`)})`
 }
 
