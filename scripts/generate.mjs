@@ -47,6 +47,7 @@ for (const name of await readdir('docs', { recursive: true })) {
   const page = await readFile(`docs/${name}`, 'utf8')
   await generated(`docs/${name}`, withTables(page))
 }
+await generated('CONTRIBUTING.md', withTables(await readFile('CONTRIBUTING.md', 'utf8')))
 await generated('docker-compose.yml', withSettings(await readFile('docker-compose.yml', 'utf8')))
 const folder = await mkdtemp(join(tmpdir(), 'wynnsync-generate-'))
 try {

@@ -11,6 +11,7 @@ import { resources } from '../../dist/resources/index.js'
 import { catalogue } from '../../dist/sandbox/faults/index.js'
 import { isWorklist } from '../../dist/sync/declare/resource.js'
 import { policiesOf } from '../../dist/sync/evidence/policies.js'
+import { readChanges } from '../../test/changes/patches.mjs'
 import { callTree } from './call-trees.mjs'
 import { explained } from './policies.mjs'
 
@@ -56,6 +57,14 @@ export const tables = {
         code(name),
         flagNames[name] ? code(flagNames[name]) : '',
         schema.description + defaultOf(schema),
+      ]),
+    ),
+  changes: () =>
+    table(
+      ['change', 'files'],
+      readChanges().map(({ name, title, files }) => [
+        `[${title}](test/changes/${name}.patch)`,
+        files.map(([file, what]) => `${code(file)} (${what})`).join(', '),
       ]),
     ),
   'exit-codes': () =>

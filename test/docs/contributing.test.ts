@@ -1,30 +1,36 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { readChanges } from '../changes/patches.mjs'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const text = readFileSync(`${root}CONTRIBUTING.md`, 'utf8')
-const table = text.slice(text.indexOf('## Where to change what'), text.indexOf('## A new resource'))
-const changes = table
-  .split('\n')
-  .filter((line) => line.startsWith('| a') || line.startsWith('| the'))
-  .map((line) => ({
-    change: line.split('|')[1]?.trim() ?? '',
-    files: [...line.matchAll(/`(src\/[^`]+)`/g)].map(([, f = '']) => f),
-  }))
 
 describe('the changes that CONTRIBUTING.md explains', () => {
-  test('are fifteen', () => {
-    expect(changes).toHaveLength(15)
+  const changes = readChanges()
+
+  test('are twenty, each with a patch that a script makes', () => {
+    expect(changes).toHaveLength(20)
+    for (const { title, name } of changes) expect(text).toContain(`| [${title}](test/changes/${name}.patch) |`)
   })
 
-  test.each(changes)('$change: names files that exist', ({ files }) => {
+  test.each(changes)('$title: its patch has the files that it names, four at most', ({ files, touched }) => {
+    const byHand = touched.filter((file) => !file.startsWith('test/'))
+    expect(files.map(([file]) => file).sort()).toEqual(byHand.sort())
     expect(files.length).toBeGreaterThan(0)
-    expect(files.filter((file) => !existsSync(root + file))).toEqual([])
+    expect(files.length).toBeLessThanOrEqual(files.some(([file]) => file.startsWith('src/resources/index')) ? 3 : 4)
+  })
+
+  test.each(changes)('$title: its patch fits the files', ({ path }) => {
+    const { status, stderr } = spawnSync('git', ['apply', '--check', path], { cwd: root, encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })
 
   test('are said of files that exist, in every other place too', () => {
-    const named = [...text.matchAll(/`((?:src|test|docs)\/[\w./-]+)`/g)].map(([, file = '']) => file)
+    // Patches make new files.
+    const others = text.replace(/<!-- generated: changes[\s\S]*?<!-- end -->/, '')
+    const named = [...others.matchAll(/`((?:src|test|docs)\/[\w./-]+)`/g)].map(([, file = '']) => file)
     expect(named.filter((file) => !file.includes('NAME') && !existsSync(root + file))).toEqual([])
   })
 
