@@ -77,6 +77,8 @@ const program = await build({
     '@duckdb/node-api',
     '@resvg/resvg-wasm',
     'node-sqlite3-wasm',
+    // Of cli-table3, for colours of borders, which no table here has.
+    '@colors/colors/safe',
   ],
   plugins: [parts],
 })

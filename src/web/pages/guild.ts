@@ -152,7 +152,7 @@ const memberColumns: readonly Column<Member>[] = [
 export async function guildPage(visit: Visit): Promise<Page> {
   const { people, query, sql } = visit
   const { uuid, guild, holder, name } = await guildNamed(visit)
-  // Others may have its prefix: who asks by uuid stays there.
+  // Others may have had its prefix: its address by uuid has no doubt.
   const isByUuid = visit.name.toLowerCase() === uuid
   const path = `/guilds/${encodeURIComponent((isByUuid ? undefined : guild?.prefix) ?? uuid)}`
   const shown = await shownPeriod(visit, { path, of: ['guilds', 'territories'], guild: uuid })

@@ -160,7 +160,7 @@ async function guildsBy(
 
 /** The guild that the path names by uuid, prefix or name: that has it now, where others once had it. @throws Problem when there is none */
 export async function guildNamed({ sql, name, finders }: Pick<Visit, 'sql' | 'name' | 'finders'>) {
-  const known = await resolveName(sql, { name: 'guild', type: 'uuid', value: name }, finders).catch(whoHasIt)
+  const known = await resolveName(sql, { name: 'guild', type: 'uuid', value: name }, finders).catch(presentHolder)
   const holder = await holderNamed(sql, known?.value ?? name)
   const uuid = known?.value ?? holder?.uuid
   const [guild] = await sql.query<Guild & { readonly xp: number | null; readonly observed: Date | null }>(
@@ -200,8 +200,8 @@ async function guildsLike({ sql, finders }: Pick<Visit, 'sql' | 'finders'>, name
   return [...listed, ...holders.filter((holder) => !isListed(holder))]
 }
 
-/** Who alone has a name now that others once had; nobody where it is unknown. @throws what else was thrown */
-function whoHasIt(error: unknown): { readonly value: string } | undefined {
+/** The one guild that has a name now which others once had; undefined where the name is unknown. @throws what else was thrown */
+function presentHolder(error: unknown): { readonly value: string } | undefined {
   if (error instanceof UnknownName) return undefined
   const holders = error instanceof AmbiguousName ? error.holders : []
   const [value, ...others] = new Set(holders.flatMap(({ uuid, until }) => (until === null ? [uuid] : [])))
