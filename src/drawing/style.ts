@@ -45,7 +45,10 @@ input:not([type=range]), button, select { font: inherit; padding: 4px 8px; color
 #map-control output { font-variant-numeric: tabular-nums; min-width: 17ch; text-align: right }
 .map-body { display: grid; grid-template-columns: minmax(0, 620px) minmax(240px, 1fr); gap: 24px; align-items: start }
 details { margin-top: 10px } summary { cursor: pointer; color: var(--soft); font-size: 13px; width: fit-content }
-.scroll { overflow: auto; max-height: 440px; margin-top: 8px; border: 1px solid var(--rule); border-radius: 4px }
+.scroll { overflow: auto; max-height: 440px; margin-top: 8px; border: 1px solid var(--rule); border-radius: 4px;
+  --edge: color-mix(in srgb, var(--soft) 45%, transparent); background: no-repeat local left / 32px 100% linear-gradient(90deg, var(--paper) 40%, transparent),
+  no-repeat local right / 32px 100% linear-gradient(270deg, var(--paper) 40%, transparent), no-repeat left / 10px 100% linear-gradient(90deg, var(--edge), transparent),
+  no-repeat right / 10px 100% linear-gradient(270deg, var(--edge), transparent) } /* a shade where more columns are */
 table { border-collapse: collapse; font-size: 13px; line-height: 1.35; min-width: 100% }
 th, td { text-align: left; padding: 4px 10px; vertical-align: top; overflow-wrap: normal; max-width: 42ch }
 td { border-top: 1px solid var(--rule) }
@@ -55,7 +58,7 @@ footer { margin-top: 56px; border-top: 1px solid var(--rule); padding-top: 10px;
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px }
 @media screen and (max-width: 740px) {
   body { padding: 18px 12px 40px } h1 { font-size: 25px } h3 { font-size: 18px } h2 { margin-top: 44px }
-  .wide, .scaled text { display: none } .narrow { display: block } .map-body { grid-template-columns: 1fr; gap: 12px }
+  th, td { padding: 4px 6px } .wide, .scaled text { display: none } .narrow { display: block } .map-body { grid-template-columns: 1fr; gap: 12px }
   nav div { grid-template-columns: 1fr }
   #map-control { flex-wrap: wrap; gap: 2px 8px } #map-play { min-width: 4.5em } #map-control input { order: 3; flex-basis: 100% } #map-control output { margin-left: auto; min-width: 0; font-size: 14px }
   #map-legend { grid-template-columns: auto 1fr auto auto 1fr auto; gap: 2px 6px } #map-legend li { grid-column: span 3 }
@@ -67,7 +70,7 @@ footer { margin-top: 56px; border-top: 1px solid var(--rule); padding-top: 10px;
   nav dl { margin-top: 10px; gap: 4px } figure { margin-top: 12px; break-inside: auto } figcaption { margin-bottom: 4px }
   details, .scroll, .note { margin-top: 3px } .note, .legend, summary { font-size: 7.5pt }
   details::details-content { content-visibility: visible; display: block } summary { list-style: none }
-  .scroll { overflow: visible; max-height: none; border: 0 } table { font-size: 6.5pt; line-height: 1.2 }
+  .scroll { overflow: visible; max-height: none; border: 0; background: none } table { font-size: 6.5pt; line-height: 1.2 }
   th, td { padding: 0 4px; overflow-wrap: anywhere }
   th { position: static } tr { break-inside: avoid } #map-control { display: none !important }
   h2, h3, figcaption, .legend, summary { break-after: avoid } figcaption { break-inside: avoid }

@@ -80,7 +80,7 @@ export async function gainedPage(visit: Visit): Promise<Page> {
     path: `/gained?${new URLSearchParams({ kind, counter: chosen.counter })}`,
     title: titleOf(first, chosen, own !== undefined),
     lead: `${moment(frame.from)} to ${moment(frame.to)} UTC. ${chosen.meaning.replace(/ NULL:.*$/, '')}`,
-    control: html`${kindLinks(counters, chosen, frame)}${counterForm(some, { chosen, own }, query)}${control}<p class="at">Of the map: <a href="/records">records of captures, holds and empires</a></p>`,
+    control: html`${kindLinks(counters, chosen, frame)}${counterForm(some, { chosen, own }, query)}${control}<p class="note">Of the map: <a href="/records">records of captures, holds and empires</a></p>`,
     chapters: [
       chapterOf('gained', 'Who gained most', gainsFigure(chosen, gains, frame)),
       ...(first
@@ -306,7 +306,7 @@ async function timelineFigure(
       y: { label: null, ticks: 4, tickFormat: compact, grid: true, nice: true },
       marks: [
         Plot.lineY(rows, { x: 'at', y: 'value', stroke: 'var(--g4)', strokeWidth: 2 }),
-        Plot.dot(known, { x: 'at', y: 'value', r: 2, fill: 'var(--g4)' }),
+        Plot.dot(known, { x: 'at', y: 'value', r: 2.5, fill: 'var(--g4)' }),
       ],
     })),
     table: {
@@ -364,7 +364,14 @@ async function firstsFigure({ sql, query }: Visit, { chosen, first, frame }: Fir
   )
   if (rows.length === 0)
     return { id: 'firsts', title: `No response shows one that reached ${amountText(number(value), chosen)}` }
-  return listFigure('firsts', `First seen with ${amountText(number(value), chosen)}: ${rows[0]?.name ?? 'somebody'}`, {
+  const amount = amountText(number(value), chosen)
+  const before = rows.filter(({ after }) => after === null).length
+  // Where the first responses about several showed it already, which of them was first is not known.
+  const title =
+    before < 2
+      ? `First seen with ${amount}: ${rows[0]?.name ?? 'somebody'}`
+      : `${count(before, kind)} had ${amount} when first seen`
+  return listFigure('firsts', title, {
     columns: ['Place', kind === 'guild' ? 'Guild' : 'Player', 'Seen at (UTC)', 'Not yet at (UTC)'],
     rows: rows.map((one) => [one.place, nameCell(kind, one), one.at, one.after]),
     note: html`Without a “not yet”, the first response about it showed the number already. ${csvLink('first_to', { kind, counter, value, n: 1000 })}`,
