@@ -27,7 +27,7 @@ export interface Reading {
 }
 
 /** A table as it is compared with its files. */
-type ReadTable = Pick<LakeTable, 'name' | 'month' | 'hasPlayers' | 'schema'>
+type ReadTable = Pick<LakeTable, 'name' | 'month' | 'names' | 'rows' | 'schema'>
 type ReadFile = Pick<LakeFile, 'month' | 'rows' | 'schema' | 'transaction'>
 
 export interface Job<Table = LakeTable> {
@@ -127,8 +127,10 @@ export async function refuseOther(
 }
 
 /** A restriction that began since a file was written leaves rows out of the next one, and they are as they were. */
-const pendingRules = `left join (select player_uuid, min(age(xmin)) as age from sync.privacy_restriction
-                where is_pending group by player_uuid) pending on pending.player_uuid = kept.player_uuid`
+const pendingRules = (
+  names: string,
+) => `left join (select player_uuid, min(age(xmin)) as age from sync.privacy_restriction
+                where is_pending group by player_uuid) pending on ${names}`
 
 /**
  * Compares a table with the files of it. A file holds what the table holds when it has as many rows, and none of the rows was
@@ -142,12 +144,13 @@ export async function changesOf<Table extends ReadTable, File extends ReadFile>(
   { transaction, next }: Reading,
   wholeRows = WHOLE,
 ): Promise<Changes<Table, File>> {
-  const age = table.hasPlayers ? 'least(age(kept.xmin), pending.age)' : 'age(kept.xmin)'
+  const { names } = table
+  const age = names ? 'least(age(kept.xmin), pending.age)' : 'age(kept.xmin)'
   const months = await sql.query<{ month: string | null; rows: number; youngest: number; ofSnapshot: number }>(
     `select ${table.month ?? 'null::text'} as month,
-            count(*) ${table.hasPlayers ? 'filter (where pending.age is null)' : ''} as rows, min(${age}) as youngest,
+            count(*) ${names ? 'filter (where pending.age is null)' : ''} as rows, min(${age}) as youngest,
             age(($1::bigint % 4294967296)::text::xid) as "ofSnapshot"
-       from ${quoted(table.name)} kept ${table.hasPlayers ? pendingRules : ''} group by 1 order by 1`,
+       from ${quoted(table.name)} kept ${names ? pendingRules(names) : ''} where ${table.rows} group by 1 order by 1`,
     [String(transaction)],
   )
   const total = months.reduce((sum, { rows }) => sum + rows, 0)

@@ -14,9 +14,6 @@ const FILE = 16_000_000
 const CHUNK = 1_000_000
 const MOST_ROWS = 20_000
 
-/** Players of whom a restriction is pending: it hides at once, and removes nothing yet. */
-const pendingPlayers = 'select rule.player_uuid from sync.privacy_restriction rule where rule.is_pending'
-
 interface ReadOptions {
   readonly signal?: AbortSignal | undefined
   /** Called with the rows that were read since the last call. */
@@ -31,11 +28,15 @@ export async function writeCsv(
   { signal, onRows }: ReadOptions,
 ): Promise<{ readonly paths: readonly string[]; readonly size: number }> {
   const conditions = [
+    table.rows,
     ...(month === null ? [] : [rangeOf(table.time, month)]),
-    ...(table.hasPlayers ? [`player_uuid is null or player_uuid not in (${pendingPlayers})`] : []),
+    // A restriction that is pending hides at once, and removes nothing yet.
+    ...(table.names === undefined
+      ? []
+      : [`not exists (select from sync.privacy_restriction pending where pending.is_pending and ${table.names})`]),
   ]
-  const range = conditions.length > 0 ? `where ${conditions.map((one) => `(${one})`).join(' and ')}` : ''
-  const rest = `from ${quoted(table.name)} ${range} order by ${table.order}`
+  const range = conditions.map((one) => `(${one})`).join(' and ')
+  const rest = `from ${quoted(table.name)} kept where ${range} order by ${table.order}`
   const paths: string[] = []
   let file: FileHandle | undefined
   let size = 0

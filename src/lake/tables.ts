@@ -2,11 +2,22 @@ import { createHash } from 'node:crypto'
 import { quoted } from '../db/bulk/copy-columns.ts'
 import type { Sql } from '../db/database.ts'
 import { listTables } from '../db/move/copied-table.ts'
+import { resources } from '../resources/index.ts'
 import { inProfiles } from '../resources/personal.ts'
+import { writtenTables } from '../sync/declare/written-tables.ts'
 import { engineNaming } from '../sync/privacy/named-columns.ts'
 
 /** Of the engine's tables, those that say what was observed, and when; the others belong to one installation. */
-const OF_ENGINE = ['run', 'observation', 'answer_span', 'coverage_hour', 'expectation', 'gap', 'tier', 'unsent']
+const OF_ENGINE = 'run observation answer_span coverage_hour expectation gap tier unsent unread claim'
+  .split(' ')
+  .map((name) => `sync.${name}`)
+
+/** Tables about single keys, which can have a player in them: the column, and of which rows a lake has any (SQL). */
+const BY_KEY: Readonly<Record<string, { readonly column: string; readonly rows: string }>> = {
+  'sync.unread': { column: 'key', rows: 'true' },
+  // The others wait for responses to this installation, and say nothing of what was so.
+  'sync.claim': { column: 'subject', rows: `kind in ('missing', 'unread')` },
+}
 
 /** Columns that say when a row began, the best first. */
 const TIMES =
@@ -35,8 +46,12 @@ export interface LakeTable {
   readonly month: string | undefined
   /** Whether it can name players. */
   readonly isPersonal: boolean
-  /** Its rows name players, in `player_uuid`: those of who hides something are left out while that is pending. */
-  readonly hasPlayers: boolean
+  /** SQL: whether a row `kept` names the player of a row `pending`. Rows of who hides something are left out while that is pending. */
+  readonly names: string | undefined
+  /** SQL: which rows it has. */
+  readonly rows: string
+  /** Of a table about single keys: the column with them. */
+  readonly keyed: string | undefined
   /** Columns that are NULL in the rows that would name a player. */
   readonly hidden: readonly string[]
   /** The type of each column in Postgres. */
@@ -63,7 +78,7 @@ interface CatalogueColumn {
 export async function lakeTables(sql: Sql, people: boolean): Promise<LakeTable[]> {
   const names = (await listTables(sql))
     .map(({ name }) => name)
-    .filter((name) => name.startsWith('game.') || OF_ENGINE.includes(name.replace('sync.', '')))
+    .filter((name) => name.startsWith('game.') || OF_ENGINE.includes(name))
   const columns = await sql.query<CatalogueColumn>(
     `select kept.name as table, attname::text as name, format_type(atttypid, null) as type, attnotnull as required,
             array_position(conkey, attnum) as place, col_description(attrelid, attnum) as comment,
@@ -117,7 +132,9 @@ function tableOf(name: string, all: readonly CatalogueColumn[], people: boolean)
       time: time && quoted(time.name),
       month,
       isPersonal: naming.isPersonal,
-      hasPlayers: people && naming.hasPlayers,
+      names: people ? naming.names : undefined,
+      rows: people ? naming.rows : naming.rowsWithoutPlayers,
+      keyed: BY_KEY[name]?.column,
       hidden,
       types,
       schema,
@@ -126,6 +143,11 @@ function tableOf(name: string, all: readonly CatalogueColumn[], people: boolean)
     },
   ]
 }
+
+/** Histories with players in their keys, as claims name them. */
+const ofPlayers = resources
+  .flatMap(writtenTables)
+  .flatMap((one) => (one.kind === 'versions' && one.key.includes('player_uuid') ? [one.history] : []))
 
 /** What the declarations that `privacy purge` works from say of a table. */
 function namingOf(name: string) {
@@ -136,11 +158,21 @@ function namingOf(name: string) {
     ...(person ? ['player_uuid', person.username ?? 'player_uuid', ...(person.emptied ?? [])] : []),
   ])
   const resources = Object.keys(inProfiles.responses).map((one) => `'${one}'`)
+  const byKey = BY_KEY[name]
+  const rows = byKey?.rows ?? 'true'
   const shownAs = (column: string) =>
-    !named.has(column) ? 'whole' : declared?.hasResource && !person ? 'by resource' : 'left out'
+    !named.has(column) || column === byKey?.column
+      ? 'whole'
+      : declared?.hasResource && !person
+        ? 'by resource'
+        : 'left out'
   return {
     isPersonal: named.size > 0,
-    hasPlayers: person !== undefined,
+    names: person
+      ? 'pending.player_uuid = kept.player_uuid'
+      : byKey && `pending.player_uuid::text = any(string_to_array(kept.${byKey.column}, '/'))`,
+    rows,
+    rowsWithoutPlayers: byKey ? `${rows} and resource not in (${ofPlayers.map((one) => `'${one}'`).join(', ')})` : rows,
     isAboutPlayers: person !== undefined && person.emptied === undefined,
     isOther: `split_part(resource, '/', 1) not in (${resources.join(', ')})`,
     shownAs,

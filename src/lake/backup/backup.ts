@@ -59,7 +59,8 @@ export interface BackedUp {
 interface BackupTable extends CopiedTable {
   readonly time: string | undefined
   readonly month: string | undefined
-  readonly hasPlayers: false
+  readonly names: undefined
+  readonly rows: 'true'
   readonly schema: string
   /** So many rows at least are written by months. */
   readonly wholeRows: number
@@ -218,7 +219,8 @@ async function backupTable(sql: Sql, table: CopiedTable): Promise<BackupTable> {
     ...table,
     time,
     month: time && `coalesce(nullif(to_char(${time} at time zone 'UTC', 'YYYY-MM'), ''), 'none')`,
-    hasPlayers: false,
+    names: undefined,
+    rows: 'true',
     schema: sha256(JSON.stringify(table.columns)),
     wholeRows: (row?.bytes ?? 0) > WHOLE_BYTES ? 1 : WHOLE_ROWS,
   }

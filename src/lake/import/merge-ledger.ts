@@ -5,9 +5,12 @@ import { invalidateCoverage } from '../../sync/ledger/gaps.ts'
 import type { LakeCoverage } from '../index-file.ts'
 import { createBlind, createSeen } from './blind.ts'
 import { fitting } from './in-place.ts'
+import { mergeUnread } from './merge-unread.ts'
 
 /** Tables of the ledger that are imported, all in one transaction, because they say which time is known. */
-export const LEDGER = 'run observation expectation gap answer_span tier unsent'.split(' ').map((name) => `sync.${name}`)
+export const LEDGER = 'run observation expectation gap answer_span tier unsent unread claim'
+  .split(' ')
+  .map((name) => `sync.${name}`)
 
 interface Interval {
   readonly resource: string
@@ -96,6 +99,15 @@ export async function mergeLedger(
      on conflict do nothing returning 1`,
     [[...freshTables], [...fresh]],
   )
+  await sql.query(
+    `update sync.unsent own set until_at = lake.until_at, received_until = coalesce(lake.received_until, greatest(lake.until_at, own.received_from))
+       from lake_unsent lake
+      where lake.resource = any($1::text[]) and lake.resource = own.resource and lake.field = own.field and lake.from_at = own.from_at
+        and own.until_at is null and lake.until_at >= own.from_at
+        and exists (select from sync.source_span span where span.source_id = $2 and span.resource = own.resource
+                       and lake.until_at between span.began_at and span.ended_at)`,
+    [[...resources], sourceId],
+  )
   // A field that the lake's responses lacked; where those of this database go on, they say whether it is sent.
   await count(
     'sync.unsent',
@@ -112,7 +124,7 @@ export async function mergeLedger(
     [[...resources]],
   )
   await mergeGaps(sql, spans, blind)
-  await forgetInterrupted(sql, resources, blindAt)
+  for (const [table, rows] of await mergeUnread(sql, { resources, sourceId, blindAt })) taken.set(table, rows)
   return taken
 }
 
@@ -162,23 +174,6 @@ async function mergeResponses(
     ['sync.run', runs],
     ['sync.observation', observations],
   ]
-}
-
-/** What responses to this database claimed is claimed anew where the lake observed since then: what was gone then has ended in its versions. */
-async function forgetInterrupted(
-  sql: Sql,
-  resources: readonly string[],
-  blindAt: (row: string, at: string) => string,
-): Promise<void> {
-  const accepted = `status in ('ok', 'unchanged', 'partial') and observed_at > missed.first_at`
-  await sql.query(
-    `delete from sync.claim missed using unnest($1::text[]) as of(resource)
-      where missed.kind not in ('shown', 'returned') and split_part(missed.resource, '/', 1) = of.resource
-        and (exists (select from lake_run run where run.resource = of.resource and ${accepted} and ${blindAt('run', 'run.observed_at')})
-          or exists (select from lake_observation one where one.resource = of.resource and one.key = split_part(missed.subject, '/', 1)
-                        and ${accepted} and ${blindAt('one', 'one.observed_at')}))`,
-    [[...resources]],
-  )
 }
 
 /** The same of resources with a response per key, of which the index says nothing: from their observations and gaps. */

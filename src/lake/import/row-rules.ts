@@ -12,6 +12,7 @@ import type { RowRules } from './staged-file.ts'
 const OBSERVED =
   `valid_from valid_until observed_at observed_from captured_at held_from changed_at received_at started_at finished_at
   hour announced_at began_at ended_at earliest latest fell_at fine_since coarse_since averaged_until
+  first_at last_at first_received_at last_received_at from_at until_at
   first_listed_at last_listed_at last_unlisted_at first_unlisted_at login_earliest logout_latest`.split(/\s+/)
 
 /** What a row of a table must fulfil, from the catalogue. */
@@ -37,14 +38,30 @@ export const isRestricted = (player: string): string =>
     or exists (select from sync.privacy_action action where action.player_uuid::text = ${player}::text)
     or exists (select from sync.privacy_action action where action.player_hash = sha256(convert_to(lower(${player}::text), 'UTF8')))`
 
+/** Makes of staged rows what may come into a table: how many were removed because of whom they name. */
+export async function withoutPeople(sql: Sql, staged: string, table: LakeTable): Promise<number> {
+  await rebuildDocuments(sql, table.name, staged)
+  return await removeRestricted(sql, staged, table)
+}
+
 /**
  * Removes from a staged table the rows about players who hide anything here, or of whom something was removed: what a lake
  * says of them does not come back. Rows under a restriction that is pending stay: views mask them, and what confirms it
  * removes them, which waits until they are in the tables. Returns how many there were.
  */
-export async function removeRestricted(sql: Sql, staged: string, column: 'player_uuid' | 'key'): Promise<number> {
+async function removeRestricted(
+  sql: Sql,
+  staged: string,
+  { name, types, keyed }: Pick<LakeTable, 'name' | 'types' | 'keyed'>,
+): Promise<number> {
+  const column = 'player_uuid' in types ? 'player_uuid' : name === 'sync.observation' ? 'key' : keyed
+  if (column === undefined) return 0
   await lockForTransaction(sql, privacyLock, 'shared')
-  return await countOf(sql, `delete from ${staged} staged where ${isRestricted(`staged.${column}`)} returning 1`)
+  // Each part of a key may be a player.
+  const condition = keyed
+    ? `exists (select from unnest(string_to_array(staged.${keyed}, '/')) part(uuid) where ${isRestricted('part.uuid')})`
+    : isRestricted(`staged.${column}`)
+  return await countOf(sql, `delete from ${staged} staged where ${condition} returning 1`)
 }
 
 const namingOf = (name: string) => [...engineNaming, ...inProfiles.naming].find(({ table }) => table === name)
@@ -61,7 +78,7 @@ export function namedIn({ name, types }: Pick<LakeTable, 'name' | 'types'>): str
  * Makes the documents anew that stay out because they could name a player, of the columns that cannot. Their content hash is
  * that of the response: the next one with this content is no change.
  */
-export async function rebuildDocuments(sql: Sql, table: string, staged: string): Promise<void> {
+async function rebuildDocuments(sql: Sql, table: string, staged: string): Promise<void> {
   const naming = namingOf(table)
   if (!naming?.columns.some(({ name, naming }) => name === 'document' && naming === 'text')) return
   const kept = Object.keys(naming.exempt).filter((name) => name !== 'hash')

@@ -118,6 +118,9 @@ const ORDERED = [
   ['first_listed_at', 'last_listed_at'],
   ['last_listed_at', 'first_unlisted_at'],
   ['last_listed_at', 'logout_latest'],
+  ['from_at', 'until_at'],
+  ['first_at', 'last_at'],
+  ['first_received_at', 'last_received_at'],
 ] as const
 
 /** What a row must fulfil besides the types of its columns. */

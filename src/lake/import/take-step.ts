@@ -17,7 +17,7 @@ import { LEDGER, mergeLedger } from './merge-ledger.ts'
 import { mergeRows, mergeSessions, wholeOf, whoseSessionsCount } from './merge-rows.ts'
 import { mergeVersions } from './merge-versions.ts'
 import type { Import, Refused, Step, TakenRows } from './plan.ts'
-import { namedIn, rebuildDocuments, removeRestricted, rulesOf } from './row-rules.ts'
+import { namedIn, rulesOf, withoutPeople } from './row-rules.ts'
 import { type RowRules, stageFile } from './staged-file.ts'
 import { takenTables } from './taken-tables.ts'
 
@@ -223,10 +223,8 @@ async function stage(work: Import, taking: Taking, copying: Omit<Copying, 'into'
   const into = `pg_temp.${stagedName(name)}`
   await sql.query(`create temp table ${stagedName(name)} on commit drop as select * from ${name} limit 0`)
   const total = await copyFiles(work, taking, { ...copying, into })
-  await rebuildDocuments(sql, name, into)
-  if ('player_uuid' in (work.plan.tables.get(name)?.types ?? {}))
-    total.restricted += await removeRestricted(sql, into, 'player_uuid')
-  else if (name === 'sync.observation') total.restricted += await removeRestricted(sql, into, 'key')
+  const table = work.plan.tables.get(name)
+  if (table) total.restricted += await withoutPeople(sql, into, table)
   return total
 }
 
@@ -296,7 +294,10 @@ async function merge(work: Import, { of, files }: Step, merging: Merging): Promi
       withSessions: await whoseSessionsCount(sql, sourceId),
       mayPlace: merging.mayPlace,
     })
-    for (const resource of whole) await compareNext(sql, resource)
+    for (const resource of whole) {
+      await forgetOrphanClaims(sql, resourceNamed(resource))
+      await compareNext(sql, resource)
+    }
     return new Map([...taken].map(([table, count]) => [table, { taken: count, conflicts: 0 }]))
   }
   await createSeen(sql, index.coverage)

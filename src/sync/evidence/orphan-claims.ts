@@ -4,7 +4,7 @@ import { historySql } from '../sql/history-sql.ts'
 import type { ClaimKind } from './policies.ts'
 
 /** Claims about a version that is current. */
-const OF_CURRENT: readonly ClaimKind[] = ['missing', 'shown', 'returned']
+const OF_CURRENT: readonly ClaimKind[] = ['missing', 'unread', 'shown', 'returned']
 
 interface OrphanClaims {
   /** The history whose versions the claims are about. */
