@@ -112,6 +112,8 @@ export async function work(db: Database, from: Date, to: Date): Promise<void> {
      select 'territories', '', 'not understood', '{}', sha256(hour.at::text::bytea), hour.at, gen_random_uuid() from ${hours}`,
     `insert into sync.gap (resource, began_at, ended_at, missed, reason)
      select 'territories', hour.at, hour.at + interval '4 hours', 3, 'no request was sent' from ${hours}`,
+    `insert into sync.unread (resource, key, from_at, until_at, run_id)
+     select 'territories/holds', 'Place', hour.at, hour.at + interval '4 hours', gen_random_uuid() from ${hours}`,
     `insert into sync.observation (resource, key, observed_at, received_at, status, run_id)
      select 'players', gen_random_uuid(), hour.at, hour.at, 'ok', gen_random_uuid() from ${hours}`,
     `insert into game.player_listing (player_uuid, first_listed_at, last_listed_at, first_unlisted_at)

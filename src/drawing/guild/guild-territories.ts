@@ -3,6 +3,7 @@ import { guildColour } from '../colours.ts'
 import { draw } from '../draw.ts'
 import { type Figure, missing } from '../figure.ts'
 import type { Frame } from '../frame.ts'
+import { mapSql } from '../map/holds.ts'
 import { readMoments, type Span, spanMarks, spansOf } from '../moments.ts'
 import { legendLine } from '../swatch.ts'
 import { coverageStrip, timeAxis, timeMargins } from '../time-axis.ts'
@@ -65,7 +66,7 @@ async function readHeld(sql: Sql, guild: string, { from, to }: Frame, instants: 
   return await sql.query<Held>(
     `select began, ended, count(*)::int as holds
        from (select width_bucket(held_from, $3::timestamptz[]) as began, width_bucket(held_until, $3::timestamptz[]) as ended
-               from analytics.territory_held_between($1, $2) where guild_uuid = $4::text::uuid) hold
+               from ${mapSql.held('$1', '$2')} known where guild_uuid = $4::text::uuid) hold
       where began < ended group by began, ended`,
     [from, to, after, guild],
   )

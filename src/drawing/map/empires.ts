@@ -6,7 +6,7 @@ import type { Shown } from '../guild/roster.ts'
 import { observedOf, type Period } from '../period.ts'
 import { fittingTick, timeAxis } from '../time-axis.ts'
 import { count, number, shortened } from '../words.ts'
-import { mapGaps, type VisitHold } from './holds.ts'
+import { mapSql, type VisitHold } from './holds.ts'
 import type { MapFrame } from './map-frame.ts'
 
 /** How many territories each guild held at the observed moments, ms since the epoch. */
@@ -69,7 +69,7 @@ async function readEmpires(sql: Sql, { from, to, holds, roster }: MapFrame): Pro
   const isSeen = (at: number) =>
     seen !== null && at + between > seen.first.getTime() && at - between < seen.last.getTime()
   const gaps = await sql.query<Period>(
-    `select begins as "from", least(ends, $2) as "to" from ${mapGaps('$1', '$2')} each`,
+    `select begins as "from", least(ends, $2) as "to" from ${mapSql.gaps('$1', '$2')} each`,
     [from, to],
   )
   const isUnknown = (at: number) => gaps.some((gap) => gap.from.getTime() <= at && at < gap.to.getTime())

@@ -130,9 +130,27 @@ const [COMMA, ZERO] = [44, 48]
  * SQL: the times between two instants in which it was not observed who held territories. What was last seen is shown to the end of its
  * minute, which is where periods end.
  */
-export const mapGaps = (from: string, to: string): string => `(
+const gaps = (from: string, to: string): string => `(
       select case when part.ends = 'infinity' then date_trunc('minute', part.begins, 'UTC') + interval '1 minute' else part.begins end as begins, part.ends
         from analytics.territory_gaps(${from}, ${to}) gap cross join lateral unnest(gap.begins, gap.ends) as part(begins, ends))`
+
+/**
+ * SQL: every hold that lasted at some instant between two. Of a place whose record could not be read until another holder was shown, or cannot
+ * be, it is known that it was held until then.
+ */
+const held = (from: string, to: string): string => `(
+      select hold.territory, hold.guild_uuid, hold.held_from, least(hold.held_until, unread.from_at) as held_until
+        from analytics.territory_held_between(${from}, ${to}) hold
+        left join sync.unread
+          on unread.resource = 'territories/holds' and unread.key = hold.territory and unread.from_at < hold.held_until
+         and coalesce(unread.until_at, 'infinity') >= hold.held_until
+         -- The first of several that two databases had.
+         and not exists (select from sync.unread earlier
+                          where earlier.resource = unread.resource and earlier.key = unread.key and earlier.from_at < unread.from_at
+                            and coalesce(earlier.until_at, 'infinity') >= hold.held_until))`
+
+/** Pieces of SQL about a period, of its parameters. */
+export const mapSql = { gaps, held }
 
 /**
  * What an instant shows of each territory: began, ended and the place of the guild in $4, as the digits of one number. A guild is
@@ -142,13 +160,13 @@ export const mapGaps = (from: string, to: string): string => `(
  */
 const laidStatement = `
   with gap as materialized (
-    select array_agg(begins order by begins) as begins, array_agg(ends order by begins) as ends from ${mapGaps('$6', '$7')} each)
+    select array_agg(begins order by begins) as begins, array_agg(ends order by begins) as ends from ${gaps('$6', '$7')} each)
   select territory, count(*)::int as holds,
          array_to_string(array_agg((began::bigint * ${INSTANTS} + ended) * ${GUILDS} + width_bucket(guild_uuid, $4::uuid[]))
                            filter (where began < ended), ',') as shown
     from (select territory, guild_uuid, width_bucket(held_from, $3::timestamptz[]) as began,
                  width_bucket(least(held_until, analytics.territory_unknown_from(held_until, gap.begins, gap.ends)), $3::timestamptz[]) as ended
-            from analytics.territory_held_between($1, $2) cross join gap where held_from >= coalesce($5::timestamptz, '-infinity')) hold
+            from ${held('$1', '$2')} known cross join gap where held_from >= coalesce($5::timestamptz, '-infinity')) hold
    group by territory`
 
 /** In the order of time; sorted here, since Postgres would sort on disk: it expects few. `split` would make a text of each. */

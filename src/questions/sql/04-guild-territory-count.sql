@@ -52,6 +52,10 @@ begin atomic
       left join sync.unread
         on unread.resource = 'territories/holds' and unread.key = held.territory and unread.from_at < held.valid_until
        and coalesce(unread.until_at, 'infinity') >= held.valid_until
+       -- The first of several that two databases had.
+       and not exists (select from sync.unread earlier
+                        where earlier.resource = unread.resource and earlier.key = unread.key and earlier.from_at < unread.from_at
+                          and coalesce(earlier.until_at, 'infinity') >= held.valid_until)
   ), counted as (
     select lasting.nth, case when lasting.nth <= lasting.known then lasting.guild_uuid end as guild_uuid,
            case when lasting.nth <= lasting.known then lasting.guild_name end as guild_name

@@ -2,7 +2,9 @@ create or replace view analytics.guild as
 select listed.guild_uuid, coalesce(listed.name, profile.name) as name, coalesce(listed.prefix, profile.prefix) as prefix,
        latest.level, latest.xp_percent, latest.members, latest.online, latest.territories, latest.wars,
        case when 'created_at' = any (lacking.columns) then null else profile.created_at end as created_at, latest.raids, latest.online_listed, latest.hidden,
-       greatest(coalesce(work.observed_at, imported.observed_at), run.observed_at) as observed_at
+       greatest(coalesce(work.observed_at, imported.observed_at), case when unread.since is null then run.observed_at else
+         (select max(observed_at) from sync.run
+           where resource = 'guild-list' and status in ('ok', 'unchanged', 'partial') and observed_at < unread.since) end) as observed_at
   from game.guild_listing listed
  cross join analytics.not_sent('guild') lacking
   left join game.guild profile on profile.guild_uuid = listed.guild_uuid and profile.valid_until = 'infinity'
@@ -14,6 +16,11 @@ select listed.guild_uuid, coalesce(listed.name, profile.name) as name, coalesce(
                       order by sample.observed_at desc limit 1) latest on true
  cross join (select max(observed_at) as observed_at from sync.run
               where resource = 'guild-list' and status in ('ok', 'unchanged', 'partial')) run
+  left join (select one.key, min(one.at) as since
+               from (select key, from_at as at from sync.unread where resource = 'guild-list' and until_at is null
+                      union all
+                     select subject, first_at from sync.claim where resource = 'guild-list' and kind in ('missing', 'unread')) one
+              group by one.key) unread on unread.key = listed.guild_uuid::text
  where listed.valid_until = 'infinity'
 union all
 select profile.guild_uuid, profile.name, profile.prefix, latest.level, latest.xp_percent, latest.members, latest.online,

@@ -11,13 +11,17 @@ begin atomic
     select max(observed_at) as seen_at from sync.run
      where resource = 'territories' and status in ('ok', 'unchanged', 'partial')
   ), begun as materialized (
-    select standing.guild_uuid, standing.valid_from, standing.valid_until
+    select standing.guild_uuid, standing.valid_from, least(standing.valid_until, standing.unread_from) as valid_until
       from definition
      cross join analytics.territory_held place
-     cross join lateral (select one.guild_uuid, one.valid_from, one.valid_until from game.territory_hold one
+     -- Of a place whose record cannot be read it is known until then who held it.
+     cross join lateral (select one.guild_uuid, one.valid_from, one.valid_until, (select min(unread.from_at) from sync.unread
+                                   where unread.resource = 'territories/holds' and unread.key = one.territory and unread.from_at < one.valid_until
+                                     and coalesce(unread.until_at, 'infinity') >= one.valid_until) as unread_from
+                           from game.territory_hold one
                           where one.territory = place.territory and one.valid_from <= definition.started_at
                           order by one.valid_from desc limit 1) standing
-     where standing.valid_until > definition.started_at
+     where least(standing.valid_until, standing.unread_from) > definition.started_at
   ), holder (guild_uuid) as (
     -- A loose index scan: one entry per guild, however much it held.
     (select hold.guild_uuid from game.territory_hold hold where hold.guild_uuid is not null order by hold.guild_uuid limit 1)
@@ -66,6 +70,10 @@ begin atomic
            case when definition.started_at is null then 'nothing is known of the season'
                 when definition.per_hour is null or definition.per_war is null then 'the API does not give the rates of the season' end,
            case when definition.started_at is not null and coalesce(share.coverage, 0) < 1 then 'the map was not watched all the time' end,
+           case when exists (select from sync.unread span
+                              where span.resource = 'territories/holds' and span.from_at < rated.as_of
+                                and coalesce(span.until_at, 'infinity') > definition.started_at)
+                then 'who held a territory could not be read all the time' end,
            case when definition.started_at is not null and wars.fought is null then 'the API gives no wars'
                 when wars.since > definition.started_at then 'wars before the first response about the guild are not known' end,
            case when wars.is_more_later then 'wars after the last response within the season are not known' end), '')
@@ -74,7 +82,10 @@ begin atomic
     left join share on share.as_of = rated.as_of
     left join lateral (
       select extract(epoch from sum(part.held)) as seconds
-        from (select sum(least(hold.valid_until, rated.as_of) - hold.valid_from) as held from game.territory_hold hold
+        from (select sum(greatest(least(hold.valid_until, rated.as_of, (select min(unread.from_at) from sync.unread
+                 where unread.resource = 'territories/holds' and unread.key = hold.territory and unread.from_at < hold.valid_until
+                   and coalesce(unread.until_at, 'infinity') >= hold.valid_until)), hold.valid_from) - hold.valid_from) as held
+                from game.territory_hold hold
                where hold.guild_uuid = rated.guild_uuid and hold.valid_from > definition.started_at and hold.valid_from < rated.as_of
                union all
               select sum(least(standing.valid_until, rated.as_of) - definition.started_at) from begun standing

@@ -4,14 +4,21 @@ returns table (at timestamptz, territory text, resource text, stored bigint, sto
 language sql stable parallel safe set jit = off
 begin atomic
   with recursive held as materialized (
-    select standing.territory, from_time as began, least(standing.valid_until, to_time) as ended
+    select standing.territory, from_time as began, least(standing.valid_until, to_time, standing.unread_from) as ended
       from analytics.territory_held place
-     cross join lateral (select * from game.territory_hold one
+     cross join lateral (select one.*, (select min(unread.from_at) from sync.unread
+                                        where unread.resource = 'territories/holds' and unread.key = one.territory and unread.from_at < one.valid_until
+                                          and coalesce(unread.until_at, 'infinity') >= one.valid_until) as unread_from
+                           from game.territory_hold one
                           where one.territory = place.territory and one.valid_from <= from_time
                           order by one.valid_from desc limit 1) standing
      where standing.guild_uuid = guild and standing.valid_until > from_time
      union all
-    select later.territory, later.valid_from, least(later.valid_until, to_time) from game.territory_hold later
+    select later.territory, later.valid_from,
+           least(later.valid_until, to_time, (select min(unread.from_at) from sync.unread
+                  where unread.resource = 'territories/holds' and unread.key = later.territory and unread.from_at < later.valid_until
+                    and coalesce(unread.until_at, 'infinity') >= later.valid_until))
+      from game.territory_hold later
      where later.guild_uuid = guild and later.valid_from > from_time and later.valid_from < to_time
   ), stored (territory, resource) as (
     -- A loose index scan: one entry per resource, however many samples it has. Only whole months of the interval.

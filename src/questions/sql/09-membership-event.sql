@@ -60,7 +60,12 @@ select named.at, named.observed_at, each.event, named.guild_uuid, guild.name as 
        named.to_rank, named.other_guild_uuid,
        greatest((select one.observed_at from sync.observation one
                   where one.resource = 'guilds' and one.key = named.guild_uuid::text and one.status in ('ok', 'unchanged', 'partial')
-                    and one.observed_at < named.observed_at
+                    -- Responses in which the record of the member could not be read show nothing of it.
+                    and one.observed_at < coalesce((select min(unread.from_at) from sync.unread
+                                                     where unread.resource = 'guilds/members'
+                                                       and unread.key = named.guild_uuid::text || '/' || named.player_uuid::text
+                                                       and unread.from_at < named.observed_at
+                                                       and coalesce(unread.until_at, 'infinity') >= named.observed_at), named.observed_at)
                   order by one.observed_at desc limit 1), named.still_at) as not_before
   from named
  cross join lateral (values (named.event, true),

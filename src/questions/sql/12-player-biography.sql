@@ -77,7 +77,10 @@ begin atomic
          greatest(stay.shown_at, (select one.observed_at from sync.observation one
                                    where one.resource = case when source.is_profile then 'players' else 'guilds' end
                                      and one.key = case when source.is_profile then player else stay.guild_uuid end::text
-                                     and one.status in ('ok', 'unchanged', 'partial') and one.observed_at < stay.ends
+                                     and one.status in ('ok', 'unchanged', 'partial')
+                                     and one.observed_at < coalesce(case when source.is_profile then analytics.unread_from('players', player::text, stay.ends)
+                                                                         else analytics.unread_from('guilds/members', stay.guild_uuid::text || '/' || player::text, stay.ends) end,
+                                                                    stay.ends)
                                    order by one.observed_at desc limit 1))
     from (select min(numbered.valid_from) as begins, max(numbered.valid_until) as ends, max(numbered.valid_from) as shown_at,
                  numbered.username, numbered.guild_uuid, numbered.guild_name, numbered.guild_rank

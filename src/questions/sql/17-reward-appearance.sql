@@ -1,17 +1,15 @@
 create or replace view analytics.reward_appearance as
 with timed as (
-  select span.*, since - lag(since) over (partition by internal_name, reward_type, reward, tier order by since) as after
+  select span.*, coalesce(analytics.unread_from('loot-pools', span.internal_name || '/' || span.level, span.until), span.until) as shown_until,
+         since - lag(since) over (partition by internal_name, reward_type, reward, tier order by since) as after
     from analytics.reward_span span
    where level = 0
 )
 select (array_agg(pool order by since desc))[1] as pool, reward_type, reward,
        min(since) as first_seen,
-       case when bool_or(until = 'infinity')
-            then (select max(run.observed_at) from sync.run
-                   where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial'))
-            else greatest(max(since), (select max(run.observed_at) from sync.run
-                                        where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial')
-                                          and run.observed_at < max(timed.until))) end as last_seen,
+       greatest(max(since), (select max(run.observed_at) from sync.run
+                              where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial')
+                                and run.observed_at < max(timed.shown_until))) as last_seen,
        count(*)::int as times,
        bool_or(until = 'infinity') as is_current,
        percentile_disc(0.5) within group (order by after) as usual_interval,

@@ -62,7 +62,7 @@ const ledger = (kept: string): readonly (readonly [table: string, old: string])[
 type ExpiringLedger = Pick<ResourceBase, 'name' | 'keptObservations'>
 
 /**
- * Removes from the ledger of a resource what is older than an instant: counted hours, gaps, spans, guard actions, quarantine.
+ * Removes from the ledger of a resource what is older than an instant: counted hours, gaps, spans, guard actions, quarantine, and when keys could not be read.
  * From then on the time before counts as not observed. Returns how many rows it removed.
  */
 export async function expireLedger(
@@ -83,7 +83,9 @@ export async function expireLedger(
   let removed = 0
   for (const [table, old] of ledger(keptObservations))
     removed += await removeOld(db, table, `resource = $1 and ${old}`, [resource, before])
-  return removed
+  // It names histories of the resource, too.
+  const ofHistories = `split_part(resource, '/', 1) = $1 and until_at < $2`
+  return removed + (await removeOld(db, 'sync.unread', ofHistories, [resource, before]))
 }
 
 async function removeOld(db: Database, table: string, old: string, params: readonly SqlValue[]): Promise<number> {
