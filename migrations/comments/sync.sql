@@ -295,10 +295,10 @@ comment on column sync.presence.had is 'Records that had it, null included.';
 comment on column sync.presence.out_of is 'Records that may have it, such as the entries of a list.';
 comment on column sync.presence.observed_at is 'observed_at of the latest response that was counted.';
 
-comment on table sync.unread is 'When responses had a key whose record, or what is one of its histories, could not be read: the last good version stays, and whether it was so is unknown in that time.';
+comment on table sync.unread is 'When responses had a key whose record, or what is one of its histories, could not be read, or lacked it and were not whole: the last good version stays, and whether it was so is unknown in that time.';
 comment on column sync.unread.resource is 'The resource, or the resource and one of its histories, separated by a slash.';
 comment on column sync.unread.key is 'Natural key of the entity; several columns are joined by a slash.';
-comment on column sync.unread.from_at is 'observed_at of the first response in which it could not be read.';
+comment on column sync.unread.from_at is 'observed_at of the first response in which it could not be read, or was lacking.';
 comment on column sync.unread.until_at is 'observed_at of the first response in which it could be read again. NULL: it cannot.';
 comment on column sync.unread.run_id is 'The run that confirmed it: run_id in sync.run.';
 

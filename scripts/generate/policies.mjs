@@ -68,9 +68,9 @@ export const explained = {
     ends: 'a response that has it; after two weeks, or with `--accept`, runs without it are not partial',
   },
   unread: {
-    says: 'the record of a key cannot be read, or who holds a territory',
+    says: 'the record of a key cannot be read, or who holds a territory, or is lacking in a walk or list that is not whole',
     follows: 'it is as before and known no longer, since the first that could not be read',
-    ends: 'a response whose record can be read',
+    ends: 'a response whose record can be read, or a whole one in which the key is over',
   },
   volatile: {
     says: 'a field that the program does not know moved in every second record that has it',

@@ -72,7 +72,7 @@ function createModel() {
     }
     if (complete && !isFirst)
       for (const one of versions) if (one.until === Infinity && !names.includes(one.key)) miss(one, at, received)
-    countUnread(levels, at, received)
+    countUnread(levels, !complete && !isFirst, at, received)
     return 'taken'
   }
 
@@ -84,13 +84,15 @@ function createModel() {
     missed.delete(version.key)
   }
 
-  /** What an answer shows, and what ended, is over; what it only lacks goes on. */
-  function countUnread(levels: Told['levels'], at: number, received: number): void {
+  /** What an answer shows, and what ended, is over; what it only lacks goes on, and counts where the answer is not whole. */
+  function countUnread(levels: Told['levels'], mayLack: boolean, at: number, received: number): void {
     const isCurrent = (key: string) => versions.some((one) => one.key === key && one.until === Infinity)
     const isOver = (key: string) => !isCurrent(key) || (levels[key] ?? broken) !== broken
     for (const key of unread.keys()) if (isOver(key)) unread.delete(key)
     for (const span of spans) if (span.until === Infinity && isOver(span.key)) span.until = at
-    for (const [key, level] of Object.entries(levels)) {
+    const lacked = versions.flatMap(({ key, until }) => (until === Infinity && !(key in levels) ? [key] : []))
+    const odd = lacked.map((key) => [key, broken] as const)
+    for (const [key, level] of [...Object.entries(levels), ...(mayLack ? odd : [])]) {
       const isOpen = spans.some((span) => span.key === key && span.until === Infinity)
       if (level !== broken || !isCurrent(key) || isOpen) continue
       const claim = unread.get(key)

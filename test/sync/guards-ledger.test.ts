@@ -278,7 +278,8 @@ describe.each(kindsOfLongTests)('the ledger of guards on the %s database', (kind
       serve(() => 4, [all[0] ?? {}, all[1] ?? {}, all[1] ?? {}, all[2] ?? {}])
       expect(await world.syncNow(items, { walk: true })).toMatchObject({ status: 'partial', closed: 0 })
       expect(await actions()).toEqual([['walk', expect.stringMatching(/^3 different records came .* counts 4/)]])
-      expect(await rows('select * from sync.claim')).toEqual([])
+      // The fourth may be there: it is known no longer, and not missing.
+      expect(await rows('select kind, count(*)::int from sync.claim group by 1')).toEqual([['unread', 1]])
     })
 
     test('and was read again from the start until it did', async () => {

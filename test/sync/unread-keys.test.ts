@@ -5,7 +5,7 @@ import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
-import { instantOf, item, worldOf } from '../support/world.ts'
+import { incomplete, instantOf, item, worldOf } from '../support/world.ts'
 
 const rest = Object.fromEntries(['Ash', 'Elm', 'Fir', 'Yew', 'Box'].map((name) => [name, place('b', '09:00')]))
 const good = { ...rest, Oak: place('a', '08:00') }
@@ -116,6 +116,67 @@ describe.each(kindsOfPart)('a record that cannot be read, on the %s database,', 
       [2, '17:00', 'infinity', '17:00'],
     ])
     expect([await level('12:00'), await level('14:40'), await level('17:00')]).toEqual(['1', null, '2'])
+  })
+
+  describe.each([
+    ['a walk without one page', () => incomplete(many)],
+    ['a list with a record that does not say its key', () => [...many, { type: 'material' }]],
+  ] as const)('%s, for a month,', (_what, lacking) => {
+    const all = [item('Elm'), ...many]
+    const confirmed = () =>
+      rows(
+        `select internal_name, confirmed_until from analytics.item_history where internal_name in ('Ash', 'Elm') order by 1`,
+      )
+
+    test('confirms what it has and not what it may lack, which is unknown until a response has it', async () => {
+      for (const at of ['10:00', '11:10']) await sync(items, all, at)
+      await sync(items, lacking(), '12:20')
+      expect(await confirmed()).toEqual([
+        ['Ash', '12:20'],
+        ['Elm', '11:10'],
+      ])
+      expect(await spans()).toEqual([])
+      for (let day = 2; day <= 28; day++) await sync(items, lacking(), `${String(day).padStart(2, '0')} 10:00`)
+      expect(await spans()).toEqual([['items', 'Elm', '12:20', null]])
+      expect(await confirmed()).toEqual([
+        ['Ash', '28 10:00'],
+        ['Elm', '11:10'],
+      ])
+      const at = async (name: string) =>
+        (await rows(`select analytics.item_at('${name}', '${iso('15 10:00')}') is not null`))[0]?.[0]
+      expect([await at('Ash'), await at('Elm')]).toEqual([true, false])
+      expect(await rows(`select valid_until from game.item where internal_name = 'Elm'`)).toEqual([['infinity']])
+      await sync(items, all, '28 12:00')
+      expect(await spans()).toEqual([['items', 'Elm', '12:20', '28 12:00']])
+      expect([await at('Ash'), await at('Elm')]).toEqual([true, true])
+      expect(await rows('select * from sync.claim')).toEqual([])
+    })
+
+    test('and once in a while says nothing', async () => {
+      for (let hour = 10; hour < 20; hour++) await sync(items, hour % 2 ? lacking() : all, `${hour}:00`)
+      expect(await spans()).toEqual([])
+      await sync(items, all, '20:00')
+      expect(await confirmed()).toEqual([
+        ['Ash', '20:00'],
+        ['Elm', '20:00'],
+      ])
+    })
+  })
+
+  test('is no other one than a member whom a list lacks that contradicts itself', async () => {
+    const members = (...numbers: number[]) =>
+      guildBody('a', { 1: { rank: 'owner' }, ...Object.fromEntries(numbers.map((number) => [number, {}])) })
+    const flawed = members(3, 4, 5, 6)
+    Object(flawed).members.total = 6
+    for (const at of ['10:00', '10:10']) await syncGuild(world, members(2, 3, 4, 5, 6), at)
+    for (const at of ['10:20', '10:30', '10:40', '10:50', '28 10:00']) await syncGuild(world, flawed, at)
+    const known = (number: number) =>
+      rows(
+        `select valid_until, confirmed_until from analytics.guild_member_history where player_uuid = '${playerId(number)}'`,
+      )
+    // The first two were rejected.
+    expect(await known(2)).toEqual([['infinity', '10:10']])
+    expect(await known(3)).toEqual([['infinity', '28 10:00']])
   })
 
   test('is over with the version of a season that ends otherwise', async () => {

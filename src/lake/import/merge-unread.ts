@@ -1,6 +1,7 @@
 import { countOf } from '../../db/count-of.ts'
 import type { Sql } from '../../db/database.ts'
 import type { VersionsTable } from '../../sync/declare/written-tables.ts'
+import { copyClaims } from '../../sync/evidence/claims.ts'
 import { namesOf } from '../../sync/refold/refold.ts'
 import { accepted } from '../../sync/sql/history-sql.ts'
 import { isOfLake } from './blind.ts'
@@ -163,18 +164,9 @@ async function takeClaims(sql: Sql, about: About): Promise<number> {
      on conflict do nothing`,
     about,
   )
-  return await countOf(
+  return await copyClaims(
     sql,
-    `with ${ABOUT}
-     insert into sync.claim as own (resource, kind, subject, value, first_at, last_at, first_received_at, last_received_at, times, run_id)
-     select distinct on (lake.resource, lake.kind, lake.subject)
-            lake.resource, lake.kind, lake.subject, '', lake.first_at, lake.last_at, lake.first_received_at, lake.last_received_at, 1, lake.run_id
-       from ${said} and about.history = lake.resource and next.at is null
-     on conflict (resource, kind, subject, value) do update
-        set first_at = least(own.first_at, excluded.first_at), last_at = greatest(own.last_at, excluded.last_at),
-            first_received_at = least(own.first_received_at, excluded.first_received_at),
-            last_received_at = greatest(own.last_received_at, excluded.last_received_at)
-     returning 1`,
+    `with ${ABOUT} select distinct lake.* from ${said} and about.history = lake.resource and next.at is null`,
     about,
   )
 }

@@ -15,8 +15,12 @@ const OBSERVED =
   first_at last_at first_received_at last_received_at from_at until_at
   first_listed_at last_listed_at last_unlisted_at first_unlisted_at login_earliest logout_latest`.split(/\s+/)
 
-/** What a row of a table must fulfil, from the catalogue. */
-export async function rulesOf(sql: Sql, table: string, until: Date): Promise<RowRules> {
+/** What a row of a table must fulfil, from the catalogue, and which columns stay out, since they could name a player. */
+export async function rulesOf(
+  sql: Sql,
+  table: string,
+  until: Date,
+): Promise<RowRules & { readonly leftOut: readonly string[] }> {
   const columns = await sql.query<{ name: string; required: boolean; indexed: boolean }>(
     `select attname::text as name, attnotnull as required,
             exists (select from pg_index where indrelid = attrelid and attnum = any(indkey)) as indexed
@@ -29,6 +33,10 @@ export async function rulesOf(sql: Sql, table: string, until: Date): Promise<Row
     until,
     required: names(({ required }) => required),
     indexed: names(({ indexed }) => indexed),
+    leftOut: namedIn(
+      table,
+      names(() => true),
+    ),
   }
 }
 
@@ -67,8 +75,8 @@ async function removeRestricted(
 const namingOf = (name: string) => [...engineNaming, ...inProfiles.naming].find(({ table }) => table === name)
 
 /** Columns of a table that is not about players, but could name one in its text. */
-export function namedIn({ name, types }: Pick<LakeTable, 'name' | 'types'>): string[] {
-  if ('player_uuid' in types) return []
+function namedIn(name: string, columns: readonly string[]): string[] {
+  if (columns.includes('player_uuid')) return []
   const named = (namingOf(name)?.columns ?? []).flatMap((column) => (column.naming === 'text' ? [column.name] : []))
   // By these a response counts as known: of the responses that this database receives.
   return name === 'sync.run' ? [...named, 'content_hash', 'reload', 'body_hash', 'normalized'] : named

@@ -6,7 +6,7 @@ import { sqlState } from '../../db/sql-errors.ts'
 import { resources } from '../../resources/index.ts'
 import { isWorklist, type Resource, type Worklist } from '../../sync/declare/resource.ts'
 import type { VersionsTable, WrittenTable } from '../../sync/declare/written-tables.ts'
-import { forgetOrphanClaims } from '../../sync/evidence/orphan-claims.ts'
+import { forgetOrphanClaims } from '../../sync/evidence/claims.ts'
 import { stagedName } from '../../sync/refold/refold.ts'
 import { compareNextWithTables } from '../../sync/retract/retract.ts'
 import { withoutSyncsOf } from '../../sync/run/without-syncs.ts'
@@ -17,8 +17,8 @@ import { LEDGER, mergeLedger } from './merge-ledger.ts'
 import { mergeRows, mergeSessions, wholeOf, whoseSessionsCount } from './merge-rows.ts'
 import { mergeVersions } from './merge-versions.ts'
 import type { Import, Refused, Step, TakenRows } from './plan.ts'
-import { namedIn, rulesOf, withoutPeople } from './row-rules.ts'
-import { type RowRules, stageFile } from './staged-file.ts'
+import { rulesOf, withoutPeople } from './row-rules.ts'
+import { stageFile } from './staged-file.ts'
 import { takenTables } from './taken-tables.ts'
 
 /** What a step did. */
@@ -167,14 +167,14 @@ async function place(
   if (!(await meetsNothing(sql, of, { tables: names.map((name) => work.plan.tables.get(name)), month })))
     return undefined
   // While rows are copied, the tables have no indexes that say which values have a limit.
-  const rules = new Map<string, RowRules>()
+  const rules = new Map<string, Rules>()
   for (const name of names) rules.set(name, await rulesOf(sql, name, untilOf(work)))
   const copy = async () => {
     for (const [name, ofTable] of rules) {
       const files = fetched.filter(({ file }) => file.table === name)
       const copying = { name, files, rules: ofTable }
       const table = work.plan.tables.get(name)
-      if (!table || namedIn(table).length === 0) {
+      if (!table || ofTable.leftOut.length === 0) {
         staged.set(name, await copyFiles(work, taking, { ...copying, into: name }))
         continue
       }
@@ -228,12 +228,14 @@ async function stage(work: Import, taking: Taking, copying: Omit<Copying, 'into'
   return total
 }
 
+type Rules = Awaited<ReturnType<typeof rulesOf>>
+
 interface Copying {
   /** The table of the lake. */
   readonly name: string
   readonly into: string
   readonly files: readonly Fetched[]
-  readonly rules: RowRules
+  readonly rules: Rules
 }
 
 /** Nothing was observed after that. */
@@ -251,7 +253,7 @@ async function copyFiles(
     await sql.query('savepoint lake_file')
     try {
       const found = await stageFile(sql, duck, table, {
-        ...{ file, path, room, staged: into, rules, leftOut: namedIn(table), signal: options.signal },
+        ...{ file, path, room, staged: into, rules, leftOut: rules.leftOut, signal: options.signal },
       })
       total.rows += found.rows + found.nameless
       total.refused += found.refused

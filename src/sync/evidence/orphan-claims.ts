@@ -1,4 +1,3 @@
-import type { Sql } from '../../db/database.ts'
 import type { History, ResourceBase } from '../declare/resource.ts'
 import { historySql } from '../sql/history-sql.ts'
 import type { ClaimKind } from './policies.ts'
@@ -31,13 +30,4 @@ function ofHistory(resource: string, history: History): OrphanClaims {
               and not exists (select from ${table.name} version
                                where version.valid_until = 'infinity' and ${keyText('version')} = claim.subject)`,
   }
-}
-
-/** Forgets them, where versions went by another way than a response. */
-export async function forgetOrphanClaims(sql: Sql, resource: ResourceBase): Promise<void> {
-  for (const { find } of orphanClaims(resource))
-    await sql.query(
-      `delete from sync.claim using (${find}) orphan
-        where claim.resource = orphan.resource and claim.kind = orphan.kind and claim.subject = orphan.subject`,
-    )
 }

@@ -53,7 +53,7 @@ export type ClaimKind =
   | 'appeared'
   /** Records lack a field that most had, or a list of one record cannot be read: from then on it is unknown. */
   | 'unsent'
-  /** The record of a key cannot be read: from then on what it shows is unknown. */
+  /** The record of a key cannot be read, or is not among those that came: from then on what it shows is unknown. */
   | 'unread'
   /** The API says that there is no such key (404): it gets a tombstone where the first one said so. */
   | 'gone'

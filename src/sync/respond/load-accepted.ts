@@ -111,10 +111,10 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const there = withoutHeld(resource, response, loaded.held)
   const { gone, closed, waiting, unknown } =
     response.scope === undefined ? await tombstoneMissingRoots(sql, resource, response, witness, loaded) : nothingAbsent
-  await judgeUnread(sql, witness, resource.history, rootsOf(preparation), response)
+  await judgeUnread(sql, witness, resource.history, { came: rootsOf(preparation), isWhole: !unknown }, response)
   const touched: Touched = { keys: new Set(closed.map(({ key }) => key)), concerns: new Set() }
   addTouched(touched, resource.history, loaded)
-  const related = await loadRelated(sql, resource, there, witness, { goneRoots: gone, touched })
+  const related = await loadRelated(sql, resource, there, witness, { goneRoots: gone, isWhole: !unknown, touched })
   const { sampled, samples, content } = await loadSamples(sql, resource, withoutSamplesOf(there, related.held), at)
   const named = waiting.toSorted().slice(0, 3)
   const missed = { what: 'records', waiting: waiting.length, named, ended: closed.length }
@@ -317,7 +317,7 @@ async function loadRelated(
   resource: ResourceBase,
   response: IncomingResponse,
   ofRoot: Witness,
-  { goneRoots, touched }: { readonly goneRoots: readonly Absence[]; touched: Touched },
+  { goneRoots, isWhole, touched }: { goneRoots: readonly Absence[]; isWhole: boolean; touched: Touched },
 ): Promise<{
   written: number
   corrected: number
@@ -358,7 +358,7 @@ async function loadRelated(
     for (const one of appearedActions(loaded.held.length, entities.length)) guarded.push(one)
     await rememberShown(sql, witness, believed.shown)
     // Of a field that all records lack, sync.unsent says it.
-    if (!leftOut) await judgeUnread(sql, witness, history, came, response)
+    if (!leftOut) await judgeUnread(sql, witness, history, { came, isWhole, name }, response)
     written += loaded.inserted.length + loaded.changed.length + loaded.withdrawn.length
     for (const one of loaded.withdrawn) withdrawn.push(one)
     for (const path of loaded.volatile.begun) volatile.push(`/${name}/*${path}`)

@@ -43,11 +43,11 @@ export const unsent = syncTable(
 
 export const unread = syncTable(
   'unread',
-  'When responses had a key whose record, or what is one of its histories, could not be read: the last good version stays, and whether it was so is unknown in that time.',
+  'When responses had a key whose record, or what is one of its histories, could not be read, or lacked it and were not whole: the last good version stays, and whether it was so is unknown in that time.',
   {
     resource: text('The resource, or the resource and one of its histories, separated by a slash.').notNull(),
     key: text('Natural key of the entity; several columns are joined by a slash.').notNull(),
-    fromAt: instant('observed_at of the first response in which it could not be read.').notNull(),
+    fromAt: instant('observed_at of the first response in which it could not be read, or was lacking.').notNull(),
     untilAt: instant('observed_at of the first response in which it could be read again. NULL: it cannot.'),
     runId: uuid('The run that confirmed it: run_id in sync.run.').notNull(),
   },
