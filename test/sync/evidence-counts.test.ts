@@ -50,7 +50,13 @@ test('No table but sync.claim counts responses that agree', async () => {
 
 test('Only corroborate writes how often something was claimed', () => {
   const writes = /insert into sync\.claim|update sync\.claim|insert\(claim\)|update\(claim\)/g
-  expect(placesOf(writes, ['sync/evidence/claims.ts', 'sync/replay/shadow.ts'])).toEqual([])
+  expect(
+    placesOf(writes, ['sync/evidence/claims.ts', 'sync/evidence/orphan-claims.ts', 'sync/replay/shadow.ts']),
+  ).toEqual([])
+  // An import copies claims, each as made once, and counts nothing.
+  expect(sources().get('sync/evidence/orphan-claims.ts')).toMatch(
+    /insert into sync\.claim \(.* times, run_id\)\n.* last_received_at, 1, run_id from \(\$\{claims\}\) copied\n +on conflict do nothing\n/,
+  )
   // A replay copies claims, and counts nothing.
   expect(sources().get('sync/replay/shadow.ts')).toMatch(/insert into sync_replay\.claim select \* from sync\.claim/)
 })

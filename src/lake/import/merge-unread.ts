@@ -1,7 +1,7 @@
 import { countOf } from '../../db/count-of.ts'
 import type { Sql } from '../../db/database.ts'
 import type { VersionsTable } from '../../sync/declare/written-tables.ts'
-import { copyClaims } from '../../sync/evidence/claims.ts'
+import { copyClaims } from '../../sync/evidence/orphan-claims.ts'
 import { namesOf } from '../../sync/refold/refold.ts'
 import { accepted } from '../../sync/sql/history-sql.ts'
 import { isOfLake } from './blind.ts'

@@ -1,8 +1,5 @@
 import { reach } from '../../base/errors.ts'
-import { countOf } from '../../db/count-of.ts'
 import type { Sql } from '../../db/database.ts'
-import type { ResourceBase } from '../declare/resource.ts'
-import { orphanClaims } from './orphan-claims.ts'
 import { type ClaimKind, type Guards, type PolicyName, policiesOf } from './policies.ts'
 
 /** The response that makes a claim. */
@@ -153,38 +150,6 @@ export async function forgetClaimsAbout(sql: Sql, resource: string, key: string)
     resource,
     key,
   ])
-}
-
-/** Forgets claims that nothing current is left of, where versions went by another way than a response. */
-export async function forgetOrphanClaims(sql: Sql, resource: ResourceBase): Promise<void> {
-  for (const { find } of orphanClaims(resource))
-    await sql.query(
-      `delete from sync.claim using (${find}) orphan
-        where claim.resource = orphan.resource and claim.kind = orphan.kind and claim.subject = orphan.subject`,
-    )
-}
-
-/**
- * Takes over what responses to another database claimed: as one response, however many were counted there, and where this one claims the
- * same, nothing is counted. Returns how many there are.
- * @param claims SQL that selects rows of sync.claim
- */
-export async function copyClaims(
-  sql: Sql,
-  claims: string,
-  parameters: readonly (string | readonly string[])[],
-): Promise<number> {
-  return await countOf(
-    sql,
-    `insert into sync.claim as own (resource, kind, subject, value, first_at, last_at, first_received_at, last_received_at, times, run_id)
-     select resource, kind, subject, value, first_at, last_at, first_received_at, last_received_at, 1, run_id from (${claims}) copied
-     on conflict (resource, kind, subject, value) do update
-        set first_at = least(own.first_at, excluded.first_at), last_at = greatest(own.last_at, excluded.last_at),
-            first_received_at = least(own.first_received_at, excluded.first_received_at),
-            last_received_at = greatest(own.last_received_at, excluded.last_received_at)
-     returning 1`,
-    parameters,
-  )
 }
 
 /** Claims of a kind that are not confirmed yet. @param scope only about this key and what hangs on it */
