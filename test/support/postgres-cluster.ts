@@ -83,7 +83,7 @@ async function makeMissingLinks(copy: string): Promise<void> {
   }
 }
 
-async function userNamed(name: string): Promise<{ uid: number; gid: number }> {
+export async function userNamed(name: string): Promise<{ uid: number; gid: number }> {
   const line = (await readFile('/etc/passwd', 'utf8')).split('\n').find((one) => one.startsWith(`${name}:`))
   const [, , uid, gid] = line?.split(':') ?? []
   if (uid === undefined || gid === undefined) throw new Error(`no user ${name} to run Postgres as`)

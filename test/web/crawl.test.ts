@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { territories } from '../../src/resources/territories/index.ts'
+import { crawl } from '../support/crawl.ts'
 import { place } from '../support/guild-answers.ts'
 import { ofPart } from '../support/parts.ts'
 import { kindsOfPart } from '../support/postgres.ts'
@@ -12,11 +13,6 @@ const MOST = 300_000
 
 /** How many links away from the first page are followed, and how many pages of each kind. */
 const [DEPTH, OF_EACH] = [6, 8]
-
-/** What pages are of one kind: their paths differ in names, and they have the same arguments. */
-function kindOf({ pathname, searchParams }: URL): string {
-  return `${pathname.replace(/^(\/[^/]+)\/.+/, '$1/*')}?${[...searchParams.keys()].sort().join('&')}`
-}
 
 const worlds: Readonly<Record<string, (world: World) => Promise<void>>> = {
   'all that is recorded': liveWholeWorld,
@@ -38,25 +34,12 @@ describe.each(
 
   test('lead nowhere where there is no page, and are small', { timeout: 600_000 }, async () => {
     const { url, ask } = await served()
-    const found = new Map([['/', 0]])
-    const kinds = new Map<string, number>()
     const wrong: string[] = []
     let pages = 0
-    for (const [path, depth] of found) {
-      const { status, text, headers } = await ask(path)
-      const isPage = String(headers['content-type']).includes('html')
+    for await (const { path, status, text, isPage } of crawl(url, ask, { depth: DEPTH, ofEach: OF_EACH })) {
       if (status >= 400) wrong.push(`${path}: ${status}`)
       if (isPage && text.length > MOST) wrong.push(`${path}: ${text.length} bytes`)
-      if (!isPage || depth >= DEPTH) continue
-      pages++
-      for (const [, href = ''] of text.matchAll(/(?:href|src)="([^"]+)"/g)) {
-        const to = new URL(href.replaceAll('&amp;', '&').replaceAll('&#39;', "'"), url + path)
-        const of = kindOf(to)
-        const seen = kinds.get(of) ?? 0
-        if (to.origin !== new URL(url).origin || found.has(to.pathname + to.search) || seen >= OF_EACH) continue
-        kinds.set(of, seen + 1)
-        found.set(to.pathname + to.search, depth + 1)
-      }
+      if (isPage) pages++
     }
     expect(wrong).toEqual([])
     expect(pages).toBeGreaterThan(10)
