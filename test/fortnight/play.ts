@@ -19,6 +19,8 @@ const days = setting('DAYS', 14)
 /** Seconds of the game in a second: a fortnight in an hour. */
 const speed = setting('SPEED', 336)
 const seed = setting('SEED', 7)
+/** One database alone, where only lines are tried. */
+const kinds = (['embedded', 'server'] as const).filter((kind) => kind.includes(process.env.WYNNSYNC_FORTNIGHT_ON ?? ''))
 /** A commit that plays the first half. */
 const former = process.env.WYNNSYNC_FORTNIGHT_FROM
 
@@ -59,9 +61,7 @@ export async function play(root: string): Promise<boolean> {
   const theatre = await opened(stage, root, cluster.url)
   process.stdout.write(`${days} days of the game, ${speed} of its seconds in a second; ${cluster.taken}\n`)
   const players = await Promise.all(
-    (['embedded', 'server'] as const).map(async (kind) =>
-      playerOf(await Installation.open(kind, theatre.around), theatre),
-    ),
+    kinds.map(async (kind) => playerOf(await Installation.open(kind, theatre.around), theatre)),
   )
   const progress = setInterval(() => say(theatre, players), 60_000)
   await Promise.all(players.map((player) => drive(player, theatre)))
@@ -154,7 +154,8 @@ async function drive(player: Player, theatre: Theatre): Promise<void> {
     for await (const _ of round(scene, player.rounds)) {
       // The first names have come: what was recorded until then is not worth an incident.
       begun ??= theatre.share()
-      if ((due[0]?.[0] ?? 1) < (theatre.share() - begun) / Math.max(0.05, 1 - begun)) await happen(player, theatre)
+      const [next] = due
+      if (next && next[0] < (theatre.share() - begun) / Math.max(0.05, 1 - begun)) await happen(player, theatre)
       if (theatre.share() >= 1 && player.rounds > 0) break
     }
     player.rounds += 1

@@ -93,7 +93,9 @@ async function* pagesOfDocs(scene: Scene, names: Names, copy: Place, nth: number
   }
   const ports = new Map<string, number>()
   for (const port of ['8080', '5433', '9464']) ports.set(port, await freePort())
-  const lines = readLines(scene.docs)
+  const lines = readLines(scene.docs).filter(({ page }) =>
+    new RegExp(process.env.WYNNSYNC_FORTNIGHT_PAGE ?? '').test(page),
+  )
   for (const [at, line] of lines.entries()) {
     const rule = ruleOf(line)
     if (!rule && scene.isOfNow) stage.stumble(`${line.page}: the play has no rule for ${line.text}`)
@@ -133,7 +135,7 @@ function here(
     [/postgres:\/\/me@localhost\/wynn\b/g, `'${databaseUrl(scene.server, wynn(scene, nth))}'`],
     [/postgres:\/\/grafana@host\/wynnsync\b/g, '"$DATABASE_URL"'],
     [/\/mnt\/other-disk\/wynnsync\b/g, './backup'],
-    [/https:\/\/example\.org\/wynn-data\b/g, `file://${place.cwd}/others`],
+    [/https:\/\/example\.org\/wynn-data\b/g, `file://${place.cwd}/theirs/wynn-data`],
     [/https:\/\/example\.org\/lake\b|s3:\/\/bucket\/lake\b/g, join(place.cwd, 'lake-of-a-friend')],
     [/https:\/\/discord\.com\/api\/webhooks\/\.\.\./g, scene.hook],
     [/\b0\.0\.0\.0\b/g, '127.0.0.1'],
@@ -180,13 +182,13 @@ async function prepare({ stage, installation, api, hook, now }: Scene, place: Pl
     'Reference/tomes.json': part(/^tome/),
     'Reference/charms.json': part(/^charm/),
   }
-  write('others', others)
+  write('theirs/wynn-data', others)
   for (const uuid of guilds)
-    write('others', { [`guilds/${uuid}.json`]: JSON.stringify(await ask(`/guild/uuid/${uuid}`)) })
+    write('theirs/wynn-data', { [`guilds/${uuid}.json`]: JSON.stringify(await ask(`/guild/uuid/${uuid}`)) })
   write('.', { 'url.txt': hook })
   const date = now()
   await stage.type(
-    `cd others && git init --quiet && git add . && GIT_COMMITTER_DATE=${date} git -c user.name=A -c user.email=a@example.org commit --quiet --message=all --date=${date}`,
+    `cd theirs/wynn-data && git init --quiet && git add . && GIT_COMMITTER_DATE=${date} git -c user.name=A -c user.email=a@example.org commit --quiet --message=all --date=${date}`,
     place,
   )
   await stage.type(`wynnsync lake export '${place.cwd}/lake-of-a-friend' --people`, installation.main)
