@@ -129,7 +129,10 @@ function here(
     nth,
   }: { scene: Scene; names: Names; place: Place; ports: Map<string, number>; nth: number },
 ): string {
+  const { hostname, port: serverPort, username, password } = new URL(scene.server)
+  const login = `PGHOST=${hostname} PGPORT=${serverPort} PGUSER=${username} PGPASSWORD='${decodeURIComponent(password)}'`
   const own: Names = [
+    [/^createdb /g, `${login} createdb `],
     ...names,
     [/(?<=--template=template0 )wynn$/g, wynn(scene, nth)],
     [/postgres:\/\/me@localhost\/wynn\b/g, `'${databaseUrl(scene.server, wynn(scene, nth))}'`],
