@@ -48,13 +48,14 @@ export async function* round(scene: Scene, nth: number): AsyncGenerator<void> {
   yield
   yield* pagesOfDocs(scene, names, copy, nth)
   // What was restored, moved and imported is whole.
+  const isWhole = !process.env.WYNNSYNC_FORTNIGHT_PAGE
   const databases = [
     copy.environment,
     ...['./restored', './drill'].map((folder) => ({ WYNNSYNC_DATA_DIR: join(main.cwd, folder), DATABASE_URL: '' })),
     { DATABASE_URL: databaseUrl(scene.server, wynn(scene, nth)) },
     { WYNNSYNC_DATA_DIR: join(copy.cwd, 'data'), DATABASE_URL: '' },
   ]
-  for (const environment of databases) {
+  for (const environment of isWhole ? databases : []) {
     await stage.type('wynnsync verify', {
       ...main,
       name: `${main.name} verify`,
@@ -93,6 +94,7 @@ async function* pagesOfDocs(scene: Scene, names: Names, copy: Place, nth: number
   }
   const ports = new Map<string, number>()
   for (const port of ['8080', '5433', '9464']) ports.set(port, await freePort())
+  // Where a page is tried alone.
   const lines = readLines(scene.docs).filter(({ page }) =>
     new RegExp(process.env.WYNNSYNC_FORTNIGHT_PAGE ?? '').test(page),
   )
