@@ -84,9 +84,9 @@ async function opened(stage: Stage, root: string, server: string) {
   const port = await freePort()
   const environment = { WYNNSYNC_CLOCK: 'api', WYNNSYNC_BASE_URL: `http://127.0.0.1:${port}/v3` }
   const place: Place = { name: 'sandbox', cwd: stage.makeFolder('sandbox'), environment: {} }
-  // A little more than is played: what is longer than its time must not lie in the future.
+  // More than is played: what takes longer than its time must not lie in the future, of which pages and questions know nothing.
   const sandbox = stage.start(
-    `exec '${process.execPath}' '${root}/dist/main.js' sandbox --port ${port} --seed ${seed} --speed ${speed} --at -${Math.ceil(days * 30)}h`,
+    `exec '${process.execPath}' '${root}/dist/main.js' sandbox --port ${port} --seed ${seed} --speed ${speed} --at -${Math.ceil(days * 30) + 48}h`,
     place,
   )
   if (!(await sandbox.until(/stop: Ctrl-C/))) throw new Error((await sandbox.ended).err)
@@ -227,7 +227,7 @@ function summarize({ stage }: Theatre, players: readonly Player[]): boolean {
   const log = readFileSync(join(stage.folder, 'play.log'), 'utf8')
   const warnings = new Map<string, number>()
   for (const [, said = ''] of log.matchAll(/^\S+Z (?:warn|error) (.{0,90})/gm)) {
-    const kind = said.replace(/[\da-f]{8}-[-\da-f]{27}|\d+/g, 'N')
+    const kind = said.replace(/run=.*|\d+/g, '#')
     warnings.set(kind, (warnings.get(kind) ?? 0) + 1)
   }
   const said = [...warnings].sort(([, a], [, b]) => b - a).slice(0, 12)
