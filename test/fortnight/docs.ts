@@ -98,8 +98,9 @@ export const rules: readonly Rule[] = [
   { page: howTo('privacy'), line: /^wynnsync privacy purge \w+$/, in: 'copy', as: yes },
 
   { page: howTo('psql'), line: /^psql postgres:\/\/grafana@host\//, in: 'main', only: 'server' },
-  { page: howTo('psql'), line: /^wynnsync serve-db$/, in: 'main', ready: served, only: 'embedded' },
-  { page: howTo('psql'), line: /^psql postgres:\/\/wynnsync_reader@/, in: 'main', beside: true, only: 'embedded' },
+  // Beside it nothing is synced, and a start that runs has the folder.
+  { page: howTo('psql'), line: /^wynnsync serve-db$/, in: 'copy', ready: served, only: 'embedded' },
+  { page: howTo('psql'), line: /^psql postgres:\/\/wynnsync_reader@/, in: 'copy', beside: true, only: 'embedded' },
 
   { page: howTo('query'), line: /\| psql "\$DATABASE_URL"$/, in: 'main', only: 'server' },
   { page: howTo('query'), line: /^wynnsync query [^|]*$/, in: 'main' },
