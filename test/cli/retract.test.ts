@@ -45,6 +45,8 @@ describe('retract', () => {
 
     expect((await run('retract', wrong, '--yes')).code).toBe(0)
     expect(await names()).toEqual(['Ash', 'Elm'])
+    const verified = await run('verify')
+    expect([verified.code, verified.out]).toEqual([0, expect.anything()])
     const again = await run('retract', wrong, '--yes')
     expect([again.code, again.err]).toEqual([2, expect.stringContaining(`there are: ${right} (recordings, `)])
     expect((await run('backfill', 'items', '--from', wrong)).code).toBe(0)

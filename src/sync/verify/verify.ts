@@ -239,8 +239,9 @@ const ledgerWide: readonly Check[] = [
     find: `select source_id, table_name, key, valid_from from sync.source_version said
             where not exists (select from sync.source where source.source_id = said.source_id)
             union all
+           -- A response of an import that was retracted stays, as rejected.
            select source_id, 'sync.run', run_id::text, observed_at from sync.run
-            where source_id is not null and not exists (select from sync.source where source.source_id = run.source_id)`,
+            where source_id is not null and run.${accepted} and not exists (select from sync.source where source.source_id = run.source_id)`,
   },
   {
     name: 'gap',
