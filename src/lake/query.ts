@@ -42,8 +42,12 @@ interface AskOptions {
  */
 export async function askLake(place: LakePlace, name: string, options: AskOptions): Promise<Record<string, unknown>[]> {
   const text = await lakeSql(name)
-  const { files } = await place.index(options.signal)
-  const needed = files.filter((file) => new RegExp(`\\b(?:from|join)\\s+${nameOf(file)}\\b`).test(text))
+  const { files, tables } = await place.index(options.signal)
+  const isNeeded = (table: string) => new RegExp(`\\b(?:from|join)\\s+${nameOf(table)}\\b`).test(text)
+  const needed = files.filter(({ table }) => isNeeded(table))
+  const empty = Object.entries(tables).filter(
+    ([table]) => isNeeded(table) && !needed.some((file) => file.table === table),
+  )
   return await inWorkFolder(async (folder) => {
     const paths = await pathsOf(place, needed, folder, options)
     const allowed = { files: [...paths.values()].flat(), temporary: join(folder, 'temporary') }
@@ -52,12 +56,15 @@ export async function askLake(place: LakePlace, name: string, options: AskOption
     options.signal?.addEventListener('abort', interrupt)
     try {
       for (const [table, own] of paths) await createView(db, table, own)
+      for (const [table, types] of empty) await createEmpty(db, nameOf(table), types)
       return await db.rows(`select * from (${text})${options.limit > 0 ? ` limit ${options.limit}` : ''}`)
     } catch (error) {
       options.signal?.throwIfAborted()
       const [, table] = /Table with name (\w+) does not exist/.exec(String(error)) ?? []
       if (table === undefined) throw error
-      throw new UsageError(`the lake has nothing of ${table}: it is empty, or was exported without --people`)
+      throw new UsageError(
+        `the lake has no ${table}: it was exported without --people, or by a version that does not have it`,
+      )
     } finally {
       options.signal?.removeEventListener('abort', interrupt)
       db.close()
@@ -68,6 +75,14 @@ export async function askLake(place: LakePlace, name: string, options: AskOption
 async function createView(db: DuckDb, table: string, paths: readonly string[]): Promise<void> {
   const files = `[${paths.map(literal).join(', ')}]`
   await db.run(`create view ${quoted(table)} as select * from read_parquet(${files}, hive_partitioning = false)`)
+}
+
+/** A table of which nothing was recorded has no file. */
+async function createEmpty(db: DuckDb, table: string, types: Readonly<Record<string, string>>): Promise<void> {
+  // Files of versions have a column more than their table.
+  const all = { ...types, ...('valid_until' in types && { is_current: 'boolean' }) }
+  const columns = Object.entries(all).map(([name, type]) => `${quoted(name)} ${type.replace('jsonb', 'json')}`)
+  await db.run(`create table ${quoted(table)} (${columns.join(', ')})`)
 }
 
 /** Where files lie on this machine, by the table's name without its schema. */
@@ -87,9 +102,10 @@ async function pathsOf(
       if (error instanceof FatalError) throw new FatalError(`${file.path}: ${error.message}`, { cause: error })
       throw error
     })
-    paths.set(nameOf(file), [...(paths.get(nameOf(file)) ?? []), path])
+    const name = nameOf(file.table)
+    paths.set(name, [...(paths.get(name) ?? []), path])
   }
   return paths
 }
 
-const nameOf = ({ table }: LakeFile): string => table.replace(/^.*\./, '')
+const nameOf = (table: string): string => table.replace(/^.*\./, '')

@@ -99,7 +99,15 @@ export const rules: readonly Rule[] = [
 
   { page: howTo('psql'), line: /^psql postgres:\/\/grafana@host\//, in: 'main', only: 'server' },
   // Beside it nothing is synced, and a start that runs has the folder.
-  { page: howTo('psql'), line: /^wynnsync serve-db$/, in: 'copy', ready: served, only: 'embedded' },
+  {
+    page: howTo('psql'),
+    line: /^wynnsync serve-db$/,
+    in: 'copy',
+    // Its usual port may be taken here.
+    as: (line) => `${line} --port 5433`,
+    ready: served,
+    only: 'embedded',
+  },
   { page: howTo('psql'), line: /^psql postgres:\/\/wynnsync_reader@/, in: 'copy', beside: true, only: 'embedded' },
 
   { page: howTo('query'), line: /\| psql "\$DATABASE_URL"$/, in: 'main', only: 'server' },

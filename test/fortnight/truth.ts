@@ -96,8 +96,9 @@ async function compareCaptures(db: Database, history: GameHistory, map: TrueMap,
 
 async function compareMembers(db: Database, people: TruePeople) {
   const observations = await db.query<{ key: string; at: Date; took: boolean }>(
-    `select distinct key, observed_at as at, ${took} as took from sync.observation
-      where resource = 'guilds' and observed_at is not null and (${took} or status = 'gone') order by 1, 2`,
+    // A refusal shows nothing, and has no instant that it speaks for.
+    `select distinct key, coalesce(observed_at, received_at) as at, ${took} as took from sync.observation
+      where resource = 'guilds' and (${took} or status = 'gone') order by 1, 2`,
   )
   const rows = await db.query<{ event: string; guild: string; player: string; seen: Date }>(
     `select event, guild_uuid::text as guild, player_uuid::text as player, observed_at as seen

@@ -42,6 +42,15 @@ test('every question about a lake has the answer of Postgres', async () => {
   }
 })
 
+test('a question about a lake in which nothing of that was recorded yet has no rows', async () => {
+  const db = await openServer(await testDatabaseUrl())
+  afterwards(() => db.close())
+  const fresh = join(await temporaryFolder(), 'fresh')
+  await exportLake(db, fresh, { ...options, people: true })
+  for (const name of await lakeQuestions())
+    expect([name, await askLake(openPlace(fresh), name, { limit: 10, maxBytes: 0 })]).toEqual([name, []])
+})
+
 test('wynnsync lake query needs no database, names its questions, and says what a lake has not', async () => {
   const run = (...args: string[]) => runInside(['lake', 'query', ...args])
   const shown = await run(folder, 'who-takes-from-whom', '--json', '--limit', '3')
