@@ -1,10 +1,12 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
-import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
+import { guildBody, guildId, place, playerId, syncGuild, syncGuilds } from '../support/guild-answers.ts'
+import { confirmPlayer, profile, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
+import { fullProfile } from '../support/private-player.ts'
 import { incomplete, instantOf, item, worldOf } from '../support/world.ts'
 
 const rest = Object.fromEntries(['Ash', 'Elm', 'Fir', 'Yew', 'Box'].map((name) => [name, place('b', '09:00')]))
@@ -14,6 +16,8 @@ const bad = { ...rest, Oak: { guild: 7, acquired: 'yesterday' } }
 /** Its guild alone cannot. */
 const nameless = { ...rest, Oak: { ...place('a', '08:00'), guild: 'Guild a' } }
 const many = ['Ash', 'Fir', 'Yew', 'Box', 'Bay'].map((name) => item(name))
+const hiding = (rule: string, fields: object) =>
+  fullProfile({ ...fields, restrictions: { ...profile(1).restrictions, [rule]: true } })
 const iso = (time: string) => new Date(instantOf(time)).toISOString()
 
 describe.each(kindsOfPart)('a record that cannot be read, on the %s database,', (kind) => {
@@ -178,6 +182,58 @@ describe.each(kindsOfPart)('a record that cannot be read, on the %s database,', 
     expect(await known(2)).toEqual([['infinity', '10:10']])
     expect(await known(3)).toEqual([['infinity', '28 10:00']])
   })
+
+  test('is over with the hold of a territory that is gone', async () => {
+    for (const at of ['10:00', '10:01']) await sync(territories, good, at)
+    for (const at of ['10:02', '10:03']) await sync(territories, bad, at)
+    for (const at of ['11:00', '11:01']) await sync(territories, rest, at)
+    expect(await spans()).toEqual(['territories', 'territories/holds'].map((name) => [name, 'Oak', '10:02', '11:01']))
+    expect(await holds()).toEqual([['08:00', '11:00', '10:01']])
+  })
+
+  describe('of a member in a list that contradicts itself,', () => {
+    const members = (...numbers: number[]) =>
+      guildBody('a', { 11: { rank: 'owner' }, ...Object.fromEntries(numbers.map((number) => [number, {}])) })
+    const key = `${guildId('a')}/${playerId(1)}`
+    beforeEach(async () => {
+      const flawed = members(2, 3)
+      Object(flawed).members.total = 4
+      await syncGuild(world, members(1, 2, 3), '10:00')
+      for (const at of ['10:10', '10:20', '10:30', '10:40']) await syncGuild(world, flawed, at)
+      expect(await spans()).toEqual([['guilds/members', key, '10:30', null]])
+    })
+
+    test('is over with the guild', async () => {
+      const guild = guildId('a')
+      world.sandbox.setAnswer(`/guild/uuid/${guild}`, () => ({ status: 404, body: { error: 'NotFound' } }))
+      for (const at of ['14:00', '15:00']) {
+        await world.clock.advanceTo(instantOf(at))
+        await syncGuilds(world, { keys: [guild] })
+      }
+      expect(await rows('select distinct valid_until from game.guild_member')).toEqual([['14:00']])
+      expect(await spans()).toEqual([['guilds/members', key, '10:30', '14:00']])
+    })
+
+    test('is in no table once the player hides former guilds', async () => {
+      for (const at of ['11:00', '11:10']) await syncGuild(world, members(2, 3), at)
+      expect(await spans()).toEqual([['guilds/members', key, '10:30', '11:10']])
+      await confirmPlayer(world, 1, hiding('guildHistoryAccess', { guild: null }), '16:00')
+      expect(await spans()).toEqual([])
+    })
+  })
+
+  test.each(['characterListAccess', 'huntedCharacterAccess'] as const)(
+    'is in no table once it is that of a character whom %s hides',
+    async (rule) => {
+      const character = (number: number) => `${playerId(1)}/cccccccc-0000-4000-8000-00000000000${number}`
+      const others = [1, 2].map((number) => ['players/characters', character(number), '11:00', null])
+      await syncPlayer(world, 1, fullProfile(), '10:00')
+      for (const at of ['11:00', '12:00']) await syncPlayer(world, 1, fullProfile({ characters: {} }), at)
+      expect(await spans()).toEqual(others)
+      await confirmPlayer(world, 1, hiding(rule, { characters: {} }), '16:00')
+      expect(await spans()).toEqual(rule === 'characterListAccess' ? [] : others.slice(0, 1))
+    },
+  )
 
   test('is over with the version of a season that ends otherwise', async () => {
     const season = { initDate: '2026-01-01T00:00:00Z', endDate: '2026-08-01T00:00:00Z', srPerWar: 1 }

@@ -14,7 +14,7 @@ import {
   type PersonalResponses,
 } from '../declare/personal.ts'
 import { rawAnswer } from '../tables/archive.ts'
-import { claimsStatement, engineStatements } from './privacy-engine.ts'
+import { engineStatements, keyStatements } from './privacy-engine.ts'
 
 export interface Gone {
   readonly player: string
@@ -42,8 +42,8 @@ export async function erase(sql: Sql, personal: Personal, targets: readonly Targ
     const names = tables.flatMap(({ table, username }) => (username ? [{ table, username }] : []))
     const statements = [
       ...engineStatements(personal, names),
-      ...tables.flatMap((table) => claimsStatements(table, fieldGroup)),
       ...tables.flatMap((table) => statementsOf(table, fieldGroup).map((text) => ({ table: table.table, text }))),
+      ...tables.flatMap((table) => aboutKeys(table, fieldGroup)),
     ]
     for (const { table, text } of statements) {
       const gone = await sql.query<Gone>(text, who)
@@ -80,10 +80,10 @@ function statementsOf(table: KeptTable, fieldGroup: string): string[] {
   return statements
 }
 
-/** Where all rows go, so does what is claimed about them. */
-function claimsStatements({ absences, rows }: KeptTable, fieldGroup: string) {
-  const which = fieldGroup === everything ? 'true' : own(rows, fieldGroup)
-  return absences === undefined || which !== 'true' ? [] : [claimsStatement(absences)]
+/** Where rows go, so does what is said of their keys. */
+function aboutKeys(table: KeptTable, fieldGroup: string) {
+  const which = fieldGroup === everything ? 'true' : own(table.rows, fieldGroup)
+  return which === undefined ? [] : keyStatements(table, which === 'true')
 }
 
 /** The source of rows that statements about a table join: the players, and what narrows the search. */

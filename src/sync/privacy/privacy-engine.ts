@@ -1,4 +1,4 @@
-import type { Personal } from '../declare/personal.ts'
+import type { KeptTable, Personal } from '../declare/personal.ts'
 
 /** Instead of the reason, which may quote the value. */
 const instead = 'removed for privacy'
@@ -34,10 +34,23 @@ const changes = (resources: string): Statement => ({
     where kept.resource in (${resources}) and ${isOf('kept.key')} and kept.changed_at <= who.until`,
 })
 
-/** Of a history of players: what is claimed about its keys. */
-export function claimsStatement(history: string): Statement {
-  const text = `delete from sync.claim kept using who where kept.resource = '${history}' and ${isOf('kept.subject')}`
-  return counted({ table: 'sync.claim', text }, [])
+/**
+ * Of a table that has versions of players under the keys of a history, once rows of it have gone: what is claimed about the keys where all
+ * went, and when those could not be read of which nothing is left.
+ */
+export function keyStatements(
+  { table, absences, versionsOf }: Pick<KeptTable, 'table' | 'absences' | 'versionsOf'>,
+  isWhole: boolean,
+): Statement[] {
+  const claimed = `delete from sync.claim kept using who where kept.resource = '${absences}' and ${isOf('kept.subject')}`
+  const key = versionsOf?.map((column) => `version.${column}::text`).join(` || '/' || `)
+  const lacked = `delete from sync.unread kept using who
+    where kept.resource = '${absences}' and ${isOf('kept.key')} and kept.from_at <= who.until
+      and not exists (select from ${table} version where version.player_uuid = who.player::uuid and ${key} = kept.key)`
+  return [
+    ...(absences && isWhole ? [counted({ table: 'sync.claim', text: claimed }, [])] : []),
+    ...(absences && key ? [counted({ table: 'sync.unread', text: lacked }, [])] : []),
+  ]
 }
 
 const named: Statement = {
