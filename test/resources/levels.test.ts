@@ -20,17 +20,21 @@ describe.each(kindsOfPart)('rewards by level on the %s database', (kind) => {
   async function sync(
     levels: readonly number[],
     at: string,
-    { factor = 1, raw = false, names = ['mill', 'vault'] } = {},
+    { factor = 1, raw = false, names = ['mill', 'vault'], hasOdd = false } = {},
   ) {
     await world.clock.advanceTo(instantOf(at))
     world.sandbox.setAnswer('/map/loot-pools', ({ query }) => ({
       headers: headersOf(instantOf(at), 60),
-      body: names.map((name) => ({
-        ...{ internalName: name, name, type: 'RAID' },
-        rewards: [
-          { name: 'Coin', type: 'CURRENCY', amount: factor * (amounts[`${query.get('level')}`] ?? 0), always: true },
-        ],
-      })),
+      body: [
+        ...names.map((name) => ({
+          ...{ internalName: name, name, type: 'RAID' },
+          rewards: [
+            { name: 'Coin', type: 'CURRENCY', amount: factor * (amounts[`${query.get('level')}`] ?? 0), always: true },
+          ],
+        })),
+        // It does not say its key.
+        ...(hasOdd ? [{ name: 'odd' }] : []),
+      ],
     }))
     return await runResource(lootPools, { ...engineOn(world, world.db, raw), levels })
   }
@@ -53,6 +57,14 @@ describe.each(kindsOfPart)('rewards by level on the %s database', (kind) => {
     expect(await world.rows(`select pool, amount from analytics.loot_pool_at('2026-06-01T11:30:00Z')`)).toEqual([
       ['mill', 1],
       ['vault', 1],
+    ])
+  })
+
+  test('of a level that is not asked for are not lacking in a list that is not whole', async () => {
+    await sync([106], '10:00')
+    for (const at of ['11:00', '12:00', '13:00']) await sync([], at, { hasOdd: true, names: ['mill'] })
+    expect(await world.rows('select key, from_at, until_at from sync.unread order by 1')).toEqual([
+      ['vault/0', '11:00', null],
     ])
   })
 

@@ -337,6 +337,7 @@ async function loadRelated(
   const lacking: Lacking[] = []
   for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
     const came = preparation.entities.flatMap((entity) => entity.relatedEntities[name] ?? [])
+    // Of a field that all records lack, sync.unsent says what cannot be read.
     const leftOut = unsent?.dependents.related.get(name)
     const carried = leftOut ? await carryUnsent(sql, history, leftOut, came) : came
     const found = response.followsUnsent ? await withoutReturns(sql, history, carried) : carried
@@ -357,8 +358,6 @@ async function loadRelated(
     for (const { root } of loaded.held) held.push(keyIn(history, root))
     for (const one of appearedActions(loaded.held.length, entities.length)) guarded.push(one)
     await rememberShown(sql, witness, believed.shown)
-    // Of a field that all records lack, sync.unsent says it.
-    if (!leftOut) await judgeUnread(sql, witness, history, { came, isWhole, name }, response)
     written += loaded.inserted.length + loaded.changed.length + loaded.withdrawn.length
     for (const one of loaded.withdrawn) withdrawn.push(one)
     for (const path of loaded.volatile.begun) volatile.push(`/${name}/*${path}`)
@@ -367,6 +366,7 @@ async function loadRelated(
     if (history.absence === 'with-root') {
       if (goneRoots.length > 0) written += (await closeAbsent(sql, history, goneRoots, witness.at)).length
       for (const one of await takeBackOfGone(sql, witness, history, goneRoots)) withdrawn.push(one)
+      if (!leftOut) await judgeUnread(sql, witness, history, { came, isWhole, name }, response)
       continue
     }
     // What is in quarantine was there.
@@ -389,6 +389,7 @@ async function loadRelated(
       ended += closed.length
       written += closed.length
     }
+    if (!leftOut) await judgeUnread(sql, witness, history, { came, isWhole, name }, response)
     // Their keys are people: the ledger counts them and does not name them.
     lacking.push({ what: name, waiting, named: [], ended })
   }

@@ -95,6 +95,12 @@ export async function tombstoneKey(sql: Sql, resource: ResourceBase, key: string
     closed += (await closeAbsent(sql, history, gone, at)).length
   }
   await forgetClaimsAbout(sql, resource.name, key)
+  // No further response is about it.
+  await sql.query(
+    `update sync.unread set until_at = greatest($3, from_at)
+      where split_part(resource, '/', 1) = $1 and until_at is null and (key = $2 or starts_with(key, $2 || '/'))`,
+    [resource.name, key, at],
+  )
   return closed
 }
 

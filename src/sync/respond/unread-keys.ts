@@ -62,13 +62,13 @@ export async function judgeUnread(
   )
 }
 
-/** Current keys that the response does not have and that may be there. */
+/** Current keys that the response does not have, would have, and that may be there. */
 async function findLacked(
   sql: Sql,
   { at }: Witness,
   history: History | RelatedHistory,
   { came, isWhole, name = '' }: Come,
-  { preparation: { entities, quarantined, seen }, last }: IncomingResponse,
+  { extraction: { covers = () => true }, preparation: { entities, quarantined, seen }, last }: IncomingResponse,
 ): Promise<readonly string[]> {
   const isOwn = 'absence' in history && history.absence === 'own'
   const isNamed = quarantined.every(({ key }) => key !== undefined)
@@ -80,7 +80,7 @@ async function findLacked(
   const lacked: string[] = []
   for (const scope of scopes)
     for (const { key, isLater } of await findAbsent(sql, history, { seen: all, at, scope }))
-      if (!isLater) lacked.push(key)
+      if (!isLater && covers(key)) lacked.push(key)
   return lacked
 }
 
