@@ -12,6 +12,8 @@ interface Prepared {
   readonly name: Uint8Array
   readonly parameters: Messages
   readonly columns: Messages
+  /** At which use it is closed. */
+  readonly limit: number
   uses: number
 }
 
@@ -20,14 +22,18 @@ interface Current {
   readonly text: string
   readonly parse: Uint8Array
   readonly name: Uint8Array
+  readonly limit: number
   prepared: Prepared | undefined
 }
 
 /** How many statements are kept: Postgres takes 60 kB for one. And how many texts are remembered that came once. */
 const KEPT = 100
 const SEEN = 300
-/** How often one is used: a plan for a table with few rows stays, however many come, until statistics are gathered. */
-const USES = 100
+/**
+ * How often one is used: a plan for a table with few rows stays, however many come, until statistics are gathered. A table that begins grows
+ * fastest, so the first time fewer, then twice as often each time.
+ */
+const USES = { first: 16, most: 100 }
 /** From how many bytes of parameters a statement is planned for what it gets: a plan for any list is one for ten values. */
 const LARGE = 64 * 1024
 
@@ -36,7 +42,9 @@ const PLANNED = /^[\s(]*(select|insert|update|delete|merge|with|values)\b/i
  * What may change the columns of a statement, or how a literal in it is read: what was prepared before would fail with "cached plan must not change
  * result type", and so would, when this is rolled back, what is prepared after it.
  */
-const CHANGES = /\b(create|alter|drop|discard|deallocate|search_path|datestyle|intervalstyle|time\s*zone)\b|\bdo\s+\$/i
+const CHANGES =
+  /\b(create|alter|drop|discard|deallocate|search_path|datestyle|intervalstyle|time\s*zone)\b|\bdo\s+(\$|language\b)/i
+const SEVERAL = /;\s*\S/
 /** Questions vary, and other values may need quite another plan. */
 const QUESTIONS = /\btransaction\s+read\s+only\b/i
 const BOUNDS = /^\s*(begin|commit|rollback|end|abort)\s*;?\s*$/i
@@ -51,8 +59,9 @@ function keptStatements() {
   let count = 0
   return {
     left,
-    notice(text: string): void {
-      if (PLANNED.test(text)) return
+    /** @param letter of the message: a simple query may hold several statements */
+    notice(text: string, letter: string): void {
+      if (PLANNED.test(text) && !(letter === 'Q' && SEVERAL.test(text))) return
       if (CHANGES.test(text)) {
         for (const { name } of kept.values()) left.push(name)
         kept.clear()
@@ -64,10 +73,13 @@ function keptStatements() {
     find(text: string, parse: Uint8Array): Current | undefined {
       if (!mayPrepare || !PLANNED.test(text)) return undefined
       const prepared = kept.get(text)
-      if (prepared && ++prepared.uses < USES) return { text, parse, prepared, name: prepared.name }
+      if (prepared && ++prepared.uses < prepared.limit)
+        return { text, parse, prepared, name: prepared.name, limit: prepared.limit }
       if (prepared) left.push(prepared.name)
-      if (kept.delete(text) || seen.delete(text))
-        return { text, parse, prepared: undefined, name: Buffer.from(`wynnsync ${++count}`) }
+      if (kept.delete(text) || seen.delete(text)) {
+        const limit = prepared ? Math.min(2 * prepared.limit, USES.most) : USES.first
+        return { text, parse, prepared: undefined, limit, name: Buffer.from(`wynnsync ${++count}`) }
+      }
       seen.add(text)
       if (seen.size > SEEN) seen.delete(oldestOf(seen))
       return undefined
@@ -96,10 +108,10 @@ export function prepareRepeated(engine: Engine): (message: Uint8Array) => Uint8A
   const { left, notice, find, keep, forget } = keptStatements()
   let current: Current | undefined
 
-  async function describe({ name }: Current, message: Uint8Array, options?: object): Promise<Prepared> {
+  async function describe({ name, limit }: Current, message: Uint8Array, options?: object): Promise<Prepared> {
     const all = await send(withName(message, 6, name), options)
     const of = (kind: string) => all.filter((one) => one.name === kind)
-    return { name, parameters: of('parameterDescription'), columns: of('rowDescription'), uses: 1 }
+    return { name, parameters: of('parameterDescription'), columns: of('rowDescription'), limit, uses: 1 }
   }
 
   async function sendNamed(current: Current, message: Uint8Array, options?: object): Promise<Messages> {
@@ -118,7 +130,7 @@ export function prepareRepeated(engine: Engine): (message: Uint8Array) => Uint8A
     const letter = letterAt(message, 0)
     const text = statementOf(message)
     if (text !== undefined) {
-      notice(text)
+      notice(text, letter)
       current = letter === 'P' ? find(text, message) : undefined
       if (current) for (const name of left.splice(0)) await send(closing(name), options)
       if (current?.prepared) return []
@@ -137,7 +149,7 @@ export function prepareRepeated(engine: Engine): (message: Uint8Array) => Uint8A
   }
 
   return (message) => {
-    notice(statementOf(message) ?? '')
+    notice(statementOf(message) ?? '', letterAt(message, 0))
     return message
   }
 }
