@@ -18,7 +18,6 @@ import { bindToReader, READ_ONLY } from './embedded-reader.ts'
 import { SocketEngine } from './engine-socket.ts'
 import { ThreadEngine } from './engine-thread.ts'
 import { lockFolder } from './folder-lock.ts'
-import { prepareRepeated } from './prepared.ts'
 import { type Engine, exchange, RemoteEngine } from './remote-engine.ts'
 import { questionTimeout, type Turn, type TurnOptions, type Turns, takeTurns } from './turns.ts'
 
@@ -153,7 +152,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions): P
     if (readOnly && engine instanceof PGlite) await bindToReader(engine)
     const copies =
       durable && !readOnly ? await dailyCopies(engine, dataDir, { clock, report, isFromTemplate, ending }) : undefined
-    return databaseOf(engine, dataDir, unlock, { copies, ending, look: readOnly ? undefined : prepareRepeated(engine) })
+    return databaseOf(engine, dataDir, unlock, { copies, ending })
   } catch (error) {
     await unlock()
     throw toAppError(error, dataDir)
@@ -233,14 +232,8 @@ function watchedEngine() {
   return { onEngine, failure: failing.signal }
 }
 
-/** What sees the end of transactions, and each message of a client that has the session. */
-interface Watchers {
-  readonly copies?: DailyCopy | undefined
-  readonly look?: ReturnType<typeof prepareRepeated> | undefined
-}
-
 /** The one session, which all take turns on. */
-function sharedSession(engine: Engine, dataDir: string, { copies, look = (message) => message }: Watchers) {
+function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
   const house = housekeeper(engine, dataDir, () => begin())
   const inside = new AsyncLocalStorage<{ open: boolean }>()
   const interrupt = () => void (engine instanceof RemoteEngine && engine.interrupt())
@@ -318,7 +311,7 @@ function sharedSession(engine: Engine, dataDir: string, { copies, look = (messag
       turn,
       sql: direct,
       interrupt,
-      exchange: (message, blob) => onEngine(() => exchange(engine, look(message), blob)),
+      exchange: (message, blob) => onEngine(() => exchange(engine, message, blob)),
       end: async () => {
         if (isWork) {
           await house.look()
@@ -341,12 +334,12 @@ function databaseOf(
   engine: Engine,
   dataDir: string,
   unlock: () => Promise<void>,
-  { ending, ...watchers }: Watchers & { readonly ending?: AbortSignal | undefined } = {},
+  { copies, ending }: { readonly copies?: DailyCopy | undefined; readonly ending?: AbortSignal | undefined } = {},
 ): EmbeddedDatabase {
   // Given with each statement, PGlite would copy all of its own for each: a tenth of what a short one takes.
   Object.assign(engine.parsers, PARSERS)
   const held = new Set<string>()
-  const { transaction, question, session, begin, take, house, failure } = sharedSession(engine, dataDir, watchers)
+  const { transaction, question, session, begin, take, house, failure } = sharedSession(engine, dataDir, copies)
   return {
     kind: 'embedded',
     place: dataDir,
@@ -373,7 +366,7 @@ function databaseOf(
       const turn = await begin().catch(() => undefined)
       try {
         if (engine.closed) return
-        if (!failure.aborted) await watchers.copies?.finish()
+        if (!failure.aborted) await copies?.finish()
         await engine.close()
       } finally {
         turn?.end()
@@ -433,6 +426,7 @@ function statements(session: Session, dataDir: string, atomically: Atomically): 
             throw toAppError(error, dataDir)
           })
           count += chunk.rows
+          // All of PGlite is one long microtask, in which no timer, signal or socket has its turn.
           await immediate()
         }
         return count

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { FatalError, messageOf } from '../../base/errors.ts'
 import { SYSTEM_ERROR } from '../sql-errors.ts'
 import { DamagedCluster } from './embedded-engine.ts'
-import type { Reply, Request, ThreadData } from './engine-worker.ts'
+import type { Interrupts, Reply, Request, ThreadData } from './engine-worker.ts'
 import { RemoteEngine } from './remote-engine.ts'
 
 interface Waiting {
@@ -17,7 +17,7 @@ const RUNS = new Set(['P', 'B', 'E', 'Q'])
 export class ThreadEngine extends RemoteEngine {
   readonly #worker: Worker
   readonly #waiting: Waiting[] = []
-  #interrupts: Extract<Reply, { readonly opened: unknown }>['opened'] | undefined
+  #interrupts: Interrupts | undefined
   #isRunning = false
   #failure: Error | undefined
 

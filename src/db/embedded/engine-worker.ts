@@ -31,7 +31,7 @@ export type Request =
   | 'close'
 
 /** Where the other thread finds the two variables, in bytes. */
-interface Interrupts {
+export interface Interrupts {
   readonly memory: SharedMemory
   readonly pending: number
   readonly cancel: number

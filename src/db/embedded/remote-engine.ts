@@ -93,7 +93,7 @@ export abstract class RemoteEngine extends Statements {
 }
 
 /** Parse, Bind, Describe of a portal: PGlite sends each by itself, and the message after them says whether they failed. */
-const WITH_NEXT = new Set(['P', 'B', 'DP', 'C'])
+const WITH_NEXT = new Set(['P', 'B', 'DP'])
 
 /** The letter of a message, and of Describe what is described. */
 function kindOf(message: Uint8Array): string {
