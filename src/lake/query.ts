@@ -46,7 +46,7 @@ export async function askLake(place: LakePlace, name: string, options: AskOption
   const isNeeded = (table: string) => new RegExp(`\\b(?:from|join)\\s+${nameOf(table)}\\b`).test(text)
   const needed = files.filter(({ table }) => isNeeded(table))
   const empty = Object.entries(tables).filter(
-    ([table]) => isNeeded(table) && !needed.some((file) => file.table === table),
+    ([table]) => isNeeded(table) && !needed.some((file) => nameOf(file.table) === nameOf(table)),
   )
   return await inWorkFolder(async (folder) => {
     const paths = await pathsOf(place, needed, folder, options)
@@ -77,12 +77,15 @@ async function createView(db: DuckDb, table: string, paths: readonly string[]): 
   await db.run(`create view ${quoted(table)} as select * from read_parquet(${files}, hive_partitioning = false)`)
 }
 
+/** What DuckDB calls as Postgres does. All else is text: others may have written the index, and its words do not come into SQL. */
+const PLAIN = /^(boolean|smallint|integer|bigint|real|double precision|timestamp with time zone)$/
+
 /** A table of which nothing was recorded has no file. */
 async function createEmpty(db: DuckDb, table: string, types: Readonly<Record<string, string>>): Promise<void> {
   // Files of versions have a column more than their table.
   const all = { ...types, ...('valid_until' in types && { is_current: 'boolean' }) }
-  const columns = Object.entries(all).map(([name, type]) => `${quoted(name)} ${type.replace('jsonb', 'json')}`)
-  await db.run(`create table ${quoted(table)} (${columns.join(', ')})`)
+  const columns = Object.entries(all).map(([name, type]) => `${quoted(name)} ${PLAIN.test(type) ? type : 'varchar'}`)
+  await db.run(`create table if not exists ${quoted(table)} (${columns.join(', ')})`)
 }
 
 /** Where files lie on this machine, by the table's name without its schema. */
