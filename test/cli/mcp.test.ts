@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest'
@@ -68,4 +70,23 @@ test('wynnsync mcp --no-people has none about single players', async () => {
     isError: true,
     problem: 'people-not-shown',
   })
+})
+
+test('what is asked through a pipe that ends at once is answered', async () => {
+  const cwd = inject('runFolder')
+  const env = { PATH: process.env.PATH ?? '', HOME: cwd, DATABASE_URL: await testDatabaseUrl() }
+  const child = spawn(process.execPath, [mainFile, 'mcp'], { env, cwd, stdio: ['pipe', 'pipe', 'inherit'] })
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  const clientInfo = { name: 'test', version: '1' }
+  const messages = [
+    { id: 1, method: 'initialize', params: { protocolVersion: '2025-03-26', capabilities: {}, clientInfo } },
+    { method: 'notifications/initialized' },
+    { id: 2, method: 'tools/list' },
+    { id: 3, method: 'tools/call', params: { name: 'guild_overview', arguments: { guild: 'Dawn' } } },
+    { id: 4, method: 'tools/call', params: { name: 'ask', arguments: { question: 'territory_hold' } } },
+  ]
+  child.stdin.end(messages.map((one) => `${JSON.stringify({ jsonrpc: '2.0', ...one })}\n`).join(''))
+  const lines = (await text(child.stdout)).trim().split('\n')
+  expect(lines.map((line) => JSON.parse(line).id).sort()).toEqual([1, 2, 3, 4])
+  expect(await ended).toBe(0)
 })

@@ -237,8 +237,14 @@ async function assistant({ stage, installation: { main } }: Scene, names: Names)
 async function* pages(scene: Scene): AsyncGenerator<void> {
   const { stage, installation } = scene
   const ask = async (path: string) => {
-    const began = Date.now()
-    const response = await fetch(installation.url + path)
+    let began = Date.now()
+    let response = await fetch(installation.url + path)
+    // A person does once what the page says.
+    if (response.status === 503) {
+      await sleep(1000 * Number(response.headers.get('retry-after') ?? 0))
+      began = Date.now()
+      response = await fetch(installation.url + path)
+    }
     const text = await response.text()
     const seconds = (Date.now() - began) / 1000
     if (seconds > 5) stage.stumble(`${installation.main.name}: ${path} takes ${seconds} s`)

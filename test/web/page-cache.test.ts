@@ -61,16 +61,37 @@ async function block(ms: number, times: number): Promise<void> {
   }
 }
 
-test('nothing is made while the timers of this thread come late, and all is again a second later', async () => {
+test('nothing is made while the timers of this thread come late, and what waited is a second later', async () => {
   const lateness = watchLateness()
   const build = createBuild({ lateness })
-  const make = async () => 'made'
+  const order: string[] = []
+  const make = async () => order.push('made')
   await block(300, 5)
-  expect(() => build(make)).toThrow('Too many answers are being made')
   expect(lateness()).toBeGreaterThan(100)
+  const made = build(make)
+  await block(100, 5)
+  order.push('busy')
   // On a busy machine this thread itself may come late for a while.
+  await made.catch(() => undefined)
   for (let tries = 0; lateness() > 100 && tries < 20; tries++) await sleep(1100)
-  expect(await build(make)).toBe('made')
+  await build(make)
+  expect(order.slice(0, 2)).toEqual(['busy', 'made'])
+})
+
+test('what waits for a thread that stays busy is refused after a second, and takes a place meanwhile', async () => {
+  let late = 200
+  const build = createBuild({ most: 1, lateness: () => late })
+  const began = performance.now()
+  const made = build(async () => 'made')
+  expect(() => build(async () => 'made')).toThrow('Too many answers are being made')
+  await expect(made).rejects.toThrow('Too many answers are being made')
+  expect(performance.now() - began).toBeGreaterThan(900)
+  late = 0
+  expect(await build(async () => 'made')).toBe('made')
+  late = 200
+  const waited = build(async () => 'made')
+  late = 0
+  expect(await waited).toBe('made')
 })
 
 test('one moment without timers stops nothing', async () => {

@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.ts'
 import { Problem } from './problems.ts'
 
@@ -15,7 +16,7 @@ const MOST_BUILDS = 20
 const LATE = 100
 const SECOND = 1000
 
-/** Makes an answer. @throws Problem at once when too many are in the making */
+/** Makes an answer. @throws Problem at once when too many are in the making, after a second where the thread has no time for it */
 export type Build = <T>(make: () => Promise<T>) => Promise<T>
 
 interface BuildLimits {
@@ -28,10 +29,21 @@ interface BuildLimits {
 export function createBuild({ most = MOST_BUILDS, lateness = () => 0 }: BuildLimits = {}): Build {
   let making = 0
   return (make) => {
-    if (making >= most || lateness() > LATE) throw new Problem('overloaded')
+    if (making >= most) throw new Problem('overloaded')
     making++
-    return make().finally(() => making--)
+    const made = lateness() > LATE ? calm(lateness).then(make) : make()
+    return made.finally(() => making--)
   }
+}
+
+/** A burst of work, such as the first responses after a start, is over soon: until then an answer waits. */
+async function calm(lateness: () => number): Promise<void> {
+  const began = performance.now()
+  while (performance.now() - began < SECOND) {
+    await sleep(SECOND / 4)
+    if (lateness() <= LATE) return
+  }
+  throw new Problem('overloaded')
 }
 
 /** How late timers of this thread came in the last second, on average, ms. */

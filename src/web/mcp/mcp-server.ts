@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
@@ -294,32 +295,49 @@ async function described(context: Api, name: unknown): Promise<object> {
 
 type McpContext = Pick<WebContext, 'db' | 'finders' | 'clock'> & Pick<WebOptions, 'version' | 'people' | 'timeoutMs'>
 
-function serverOf(api: Api): Server {
+/** `answered` resolves once nothing that was asked waits for its answer. */
+function serverOf(api: Api): { readonly server: Server; answered(): Promise<void> } {
   const server = new Server({ name: 'wynnsync', version: api.version }, { capabilities: { tools: {} }, instructions })
-  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: await toolsOf(api) }))
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+  const answering = new Set<Promise<unknown>>()
+  const during = <T>(made: Promise<T>): Promise<T> => {
+    answering.add(made)
+    const over = () => answering.delete(made)
+    made.then(over, over)
+    return made
+  }
+  const called = async (name: string, given: object) => {
     try {
-      const text = await callTool(api, params.name, params.arguments ?? {})
+      const text = await callTool(api, name, given)
       return { content: [{ type: 'text' as const, text }] }
     } catch (error) {
       const { problem, details } = problemOf(error)
       const text = JSON.stringify({ problem, title: problems[problem].title, ...details })
       return { content: [{ type: 'text' as const, text }], isError: true }
     }
-  })
-  return server
+  }
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: await during(toolsOf(api)) }))
+  server.setRequestHandler(CallToolRequestSchema, ({ params }) => during(called(params.name, params.arguments ?? {})))
+  const answered = async () => {
+    // Its handlers begin, and its answers are sent, a moment later.
+    do {
+      await Promise.allSettled(answering)
+      await setImmediate()
+    } while (answering.size > 0)
+  }
+  return { server, answered }
 }
 
 /**
  * Serves the questions as tools over stdin and stdout (Model Context Protocol).
- * @returns what ends it, and what resolves when the client ended it
+ * @returns what ends it, and what resolves when the client ended it and all that it asked is answered
  */
 export async function serveMcp({ db, finders, clock, version, people, timeoutMs }: McpContext) {
   const reader = await openReader(db, timeoutMs)
-  const server = serverOf({ reader, finders, clock, version, served: servedQuestions(reader, clock, people) })
+  const served = servedQuestions(reader, clock, people)
+  const { server, answered } = serverOf({ reader, finders, clock, version, served })
   const ended = new Promise<void>((resolve) => {
     server.onclose = resolve
-    process.stdin.once('end', resolve)
+    process.stdin.once('end', () => void setImmediate().then(answered).then(resolve))
   })
   await server.connect(new StdioServerTransport())
   return { ended, close: () => server.close() }
@@ -327,7 +345,7 @@ export async function serveMcp({ db, finders, clock, version, people, timeoutMs 
 
 /** Answers one message over HTTP (Streamable HTTP); nothing is kept between two. */
 export async function respondMcp(api: Api, request: Request): Promise<Response> {
-  const server = serverOf(api)
+  const { server } = serverOf(api)
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   try {
