@@ -6,12 +6,18 @@ interface Node {
   readonly 'Actual Rows': number
   readonly 'Actual Loops': number
   readonly 'Rows Removed by Filter'?: number
+  readonly 'Rows Removed by Join Filter'?: number
   readonly Plans?: readonly Node[]
 }
 
 /** Runs a statement, and says how many rows the nodes of its plan gave whose table or kind is so called. */
 export async function rowsRead(sql: Sql, of: RegExp, text: string, values?: readonly SqlValue[]): Promise<number> {
-  return await summed(sql, of, { text, values }, (node) => node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0))
+  return await summed(
+    sql,
+    of,
+    { text, values },
+    (node) => node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0),
+  )
 }
 
 /** Runs a statement, and says how often the nodes of its plan were begun whose table or kind is so called. */

@@ -136,18 +136,20 @@ const gaps = (from: string, to: string): string => `(
 
 /**
  * SQL: every hold that lasted at some instant between two. Of a place whose record could not be read until another holder was shown, or cannot
- * be, it is known that it was held until then.
+ * be, it is known that it was held until then. Of each place the spans are in order, so that one is found by halves; what two databases had may
+ * lie within another one, which then says it.
  */
 const held = (from: string, to: string): string => `(
-      select hold.territory, hold.guild_uuid, hold.held_from, least(hold.held_until, unread.from_at) as held_until
+      select hold.territory, hold.guild_uuid, hold.held_from,
+             least(hold.held_until, unread.begins[width_bucket(hold.held_until, unread.over) + 1]) as held_until
         from analytics.territory_held_between(${from}, ${to}) hold
-        left join sync.unread
-          on unread.resource = 'territories/holds' and unread.key = hold.territory and unread.from_at < hold.held_until
-         and coalesce(unread.until_at, 'infinity') >= hold.held_until
-         -- The first of several that two databases had.
-         and not exists (select from sync.unread earlier
-                          where earlier.resource = unread.resource and earlier.key = unread.key and earlier.from_at < unread.from_at
-                            and coalesce(earlier.until_at, 'infinity') >= hold.held_until))`
+        left join (select key, array_agg(from_at order by from_at) as begins,
+                          coalesce(array_agg(until_at + interval '1 microsecond' order by from_at) filter (where until_at < 'infinity'), '{}') as over
+                     from (select key, from_at, until_at, max(until_at) over (partition by key order by from_at
+                                                                              rows between unbounded preceding and 1 preceding) as before
+                             from (select key, from_at, coalesce(until_at, 'infinity') as until_at
+                                     from sync.unread where resource = 'territories/holds') each) span
+                    where until_at > before or before is null group by key) unread on unread.key = hold.territory)`
 
 /** Pieces of SQL about a period, of its parameters. */
 export const mapSql = { gaps, held }

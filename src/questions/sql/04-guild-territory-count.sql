@@ -46,16 +46,20 @@ begin atomic
   ), lasting as (
     -- From the first step that is not before its beginning to the last one before its end, and the last one at which it is known.
     select generate_series(width_bucket(held.valid_from, instants.all_over) + 1, width_bucket(held.valid_until, instants.all_over)) as nth,
-           width_bucket(least(held.valid_until, analytics.territory_unknown_from(held.valid_until, gap.begins, gap.ends), unread.from_at), instants.all_over) as known,
+           width_bucket(least(held.valid_until, analytics.territory_unknown_from(held.valid_until, gap.begins, gap.ends),
+                              unread.begins[width_bucket(held.valid_until, unread.over) + 1]), instants.all_over) as known,
            held.guild_uuid, held.guild_name
       from held cross join instants cross join gap
-      left join sync.unread
-        on unread.resource = 'territories/holds' and unread.key = held.territory and unread.from_at < held.valid_until
-       and coalesce(unread.until_at, 'infinity') >= held.valid_until
-       -- The first of several that two databases had.
-       and not exists (select from sync.unread earlier
-                        where earlier.resource = unread.resource and earlier.key = unread.key and earlier.from_at < unread.from_at
-                          and coalesce(earlier.until_at, 'infinity') >= held.valid_until)
+      -- Of each place in order, to be found by halves; what two databases had may lie within another span, which then says it.
+      left join (select span.key, array_agg(span.from_at order by span.from_at) as begins,
+                        coalesce(array_agg(span.until_at + interval '1 microsecond' order by span.from_at)
+                                   filter (where span.until_at < 'infinity'), '{}') as over
+                   from (select each.key, each.from_at, each.until_at,
+                                max(each.until_at) over (partition by each.key order by each.from_at
+                                                         rows between unbounded preceding and 1 preceding) as before
+                           from (select unread.key, unread.from_at, coalesce(unread.until_at, 'infinity') as until_at
+                                   from sync.unread where unread.resource = 'territories/holds') each) span
+                  where span.until_at > span.before or span.before is null group by span.key) unread on unread.key = held.territory
   ), counted as (
     select lasting.nth, case when lasting.nth <= lasting.known then lasting.guild_uuid end as guild_uuid,
            case when lasting.nth <= lasting.known then lasting.guild_name end as guild_name

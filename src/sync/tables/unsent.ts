@@ -1,4 +1,5 @@
-import { primaryKey } from 'drizzle-orm/pg-core'
+import { sql } from 'drizzle-orm'
+import { index, primaryKey } from 'drizzle-orm/pg-core'
 import { instant, integer, text, texts, uuid } from '../../db/columns.ts'
 import { namesPeople } from '../../db/naming.ts'
 import { syncTable } from '../../db/schemas.ts'
@@ -51,7 +52,11 @@ export const unread = syncTable(
     untilAt: instant('observed_at of the first response in which it could be read again. NULL: it cannot.'),
     runId: uuid('The run that confirmed it: run_id in sync.run.').notNull(),
   },
-  (self) => [primaryKey({ name: 'unread_pkey', columns: [self.resource, self.key, self.fromAt] })],
+  (self) => [
+    primaryKey({ name: 'unread_pkey', columns: [self.resource, self.key, self.fromAt] }),
+    // Each response looks for those that last.
+    index('unread_open').on(self.resource, self.key).where(sql`until_at is null`),
+  ],
 )
 
 const words = 'a word of the program'

@@ -1,0 +1,1 @@
+CREATE INDEX "unread_open" ON "sync"."unread" USING btree ("resource","key") WHERE until_at is null;
