@@ -157,6 +157,69 @@ describe('an import that is retracted', () => {
   })
 })
 
+describe('when something was unknown', () => {
+  const world = worldOf('server')
+  const spans = (table: string) => world.rows(`select from_at, until_at from sync.${table} order by 1`)
+  const retractAt = async (at: string) => {
+    const from = new Date(instantOf(at))
+    const period = { from, to: new Date(from.getTime() + 1) }
+    return await world.db.transaction((sql) => retractResource(sql, items, period))
+  }
+  const others = ['Ash', 'Fir', 'Yew', 'Box', 'Bay'].map((name) => material(name, 1))
+  const elm = (level: number) => [material('Elm', level), ...others]
+  const unreadable = [{ ...material('Elm', 1), type: 7 }, ...others]
+  const confirmed = () =>
+    world.rows(`select confirmed_until from analytics.item_history where internal_name = 'Elm' order by 1`)
+
+  test.each([
+    ['shows it, too', elm(1), [['11:10', '14:40']]],
+    ['cannot read it', unreadable, [['11:10', null]]],
+  ])(
+    'it ends with the response after the one that ended it, which is retracted, where that %s',
+    async (_what, after, expected) => {
+      await world.sync(items, elm(1), '10:00')
+      for (const at of ['11:10', '12:20']) await world.sync(items, unreadable, at)
+      await world.sync(items, elm(1), '13:30')
+      await world.sync(items, after, '14:40')
+      expect(await spans('unread')).toEqual([['11:10', '13:30']])
+      await retractAt('13:30')
+      expect(await spans('unread')).toEqual(expected)
+      expect(await confirmed()).toEqual([[expected[0]?.[1] === null ? '10:00' : '14:40']])
+      await world.sync(items, elm(2), '15:50')
+      const goesOn = expected[0]?.[1] === null
+      expect(await spans('unread')).toEqual(goesOn ? [['11:10', '15:50']] : expected)
+      expect(await confirmed()).toEqual(goesOn ? [['10:00'], ['15:50']] : [['14:40'], ['15:50']])
+    },
+  )
+
+  test('it lasts where the last response ended it, and begins with the first that is left', async () => {
+    await world.sync(items, elm(1), '10:00')
+    for (const at of ['11:10', '12:20', '13:30']) await world.sync(items, unreadable, at)
+    await world.sync(items, elm(1), '14:40')
+    await retractAt('14:40')
+    expect(await spans('unread')).toEqual([['11:10', null]])
+    expect(await confirmed()).toEqual([['10:00']])
+    await retractAt('11:10')
+    expect(await spans('unread')).toEqual([['12:20', null]])
+    for (const at of ['12:20', '13:30']) await retractAt(at)
+    expect(await spans('unread')).toEqual([])
+    expect(await confirmed()).toEqual([['10:00']])
+  })
+
+  test('a field is sent again with the response after the one that had it, or is not', async () => {
+    const lacking = elm(1).map(({ identifications: _identifications, ...one }) => one)
+    await world.sync(items, elm(1), '10:00')
+    for (const at of ['11:10', '12:20']) await world.sync(items, lacking, at)
+    for (const at of ['13:30', '14:40']) await world.sync(items, elm(1), at)
+    expect([...new Set((await spans('unsent')).map(String))]).toEqual(['11:10,13:30'])
+    await retractAt('13:30')
+    expect([...new Set((await spans('unsent')).map(String))]).toEqual(['11:10,14:40'])
+    await retractAt('14:40')
+    expect([...new Set((await spans('unsent')).map(String))]).toEqual(['11:10,'])
+    expect(await world.rows('select distinct received_until from sync.unsent')).toEqual([[null]])
+  })
+})
+
 describe('a response that was retracted and is loaded again', () => {
   const world = worldOf('server')
 

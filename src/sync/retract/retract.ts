@@ -159,17 +159,7 @@ async function retractFromLedger(sql: Sql, resource: Resource | Worklist, retrac
                        and claim.last_at > span.began and claim.first_at < span.ended)`,
     [name],
   )
-  // What responses lacked or had is judged anew, too.
-  for (const [table, at] of [
-    ['sync.unread', 'from_at'],
-    ['sync.unsent', 'from_at'],
-    ['sync.presence', 'observed_at'],
-  ])
-    await sql.query(
-      `delete from ${table} where split_part(resource, '/', 1) = $1
-          and exists (select from retract_span span where ${at} > span.began and ${at} < span.ended)`,
-      [name],
-    )
+  await retractUnknown(sql, name)
   await sql.query(
     `delete from sync.gap where resource = $1
         and exists (select from unnest($2::timestamptz[], $3::timestamptz[]) span(began, ended)
@@ -181,6 +171,53 @@ async function retractFromLedger(sql: Sql, resource: Resource | Worklist, retrac
     began.getTime() !== NEVER.getTime() && ended.getTime() !== FOREVER.getTime()
   for (const span of spans.filter(isBetween)) await recordGapBetween(sql, name, span, reason)
   if (!isWorklist(resource)) await compareNextWithTables(sql, resource)
+}
+
+/**
+ * What responses lacked or had is judged anew, too. When something was unknown that began or ended with a retracted response begins or ends
+ * with the next one that is left; where none is, it lasts.
+ */
+async function retractUnknown(sql: Sql, resource: string): Promise<void> {
+  const isOwn = `split_part(own.resource, '/', 1) = $1 and coalesce(span.scope = split_part(own.key, '/', 1), true)`
+  // Where the response that is left did not show it either, it goes on.
+  await sql.query(
+    `update sync.unread own set until_at = nullif(coalesce((
+              select max(next.until_at)
+                from (select resource, key, from_at, coalesce(until_at, 'infinity') as until_at from sync.unread
+                       union all
+                      select resource, subject, first_at, 'infinity' from sync.claim where kind in ('missing', 'unread')) next
+               where next.resource = own.resource and next.key = own.key and next.from_at <= span.ended and next.until_at > span.ended
+            ), span.ended), 'infinity')
+       from retract_span span where ${isOwn} and own.until_at > span.began and own.until_at < span.ended`,
+    [resource],
+  )
+  await sql.query(
+    `insert into sync.unread (resource, key, from_at, until_at, run_id)
+     select own.resource, own.key, span.ended, own.until_at, own.run_id from sync.unread own join retract_span span
+         on ${isOwn} and own.from_at > span.began and own.from_at < span.ended and coalesce(own.until_at, 'infinity') > span.ended
+     on conflict do nothing`,
+    [resource],
+  )
+  await sql.query(
+    `delete from sync.unread own using retract_span span where ${isOwn} and own.from_at > span.began and own.from_at < span.ended`,
+    [resource],
+  )
+  for (const [table, at] of [
+    ['sync.unsent', 'from_at'],
+    ['sync.presence', 'observed_at'],
+  ])
+    await sql.query(
+      `delete from ${table} where split_part(resource, '/', 1) = $1
+          and exists (select from retract_span span where ${at} > span.began and ${at} < span.ended)`,
+      [resource],
+    )
+  await sql.query(
+    `update sync.unsent own set until_at = ended.next, received_until = case when ended.next is not null then own.received_until end
+       from (select answer.at, (select min(later.at) from retract_response later where not later.is_retracted and later.at > answer.at) as next
+               from retract_response answer group by answer.at having bool_and(answer.is_retracted)) ended
+      where own.resource = $1 and own.until_at = ended.at`,
+    [resource],
+  )
 }
 
 /** Rejects the retracted responses in ledger, worklist and archive; those of a lake are deleted. */
