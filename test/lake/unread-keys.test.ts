@@ -107,6 +107,19 @@ describe.each(kindsOfPart)('a lake of a key that could not be read, on the %s da
     expect(await world.versions('guild_member', 'player_uuid')).toContainEqual([playerId(3), '10:00', '10:30'])
   })
 
+  test('has one whom the last response here lacked, which counts anew when it comes again', async () => {
+    await syncGuild(world, members(1, 2, 3), '10:00')
+    await syncGuild(world, members(1, 3), '10:10')
+    for (const at of ['10:20', '10:30']) await syncGuild(theirs, members(1, 2, 3), at)
+    await carried('10:35')
+    expect(await spans()).toEqual([['guilds/members', key(2), '10:10', '10:20']])
+    for (const at of ['10:40', '10:50']) {
+      await syncGuild(world, members(1, 3), at)
+      expect(await belongs(world)).toEqual([['10:30']])
+    }
+    expect(await world.versions('guild_member', 'player_uuid')).toContainEqual([playerId(2), '10:00', '10:40'])
+  })
+
   test('says nothing of the time in which this database observed, and of what it did not until then', async () => {
     await theirs.sync(territories, held('a', '08:00'), '10:00')
     await theirs.sync(territories, oddly, '10:02')

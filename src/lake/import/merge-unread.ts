@@ -142,6 +142,10 @@ async function endInterrupted(
         where missed.resource = interrupted.resource and missed.kind = interrupted.kind
           and missed.subject = interrupted.subject and missed.value = interrupted.value
        returning missed.*, interrupted.at
+     ), anew as (
+       -- The same response as the last one here says something else than that did.
+       update sync.work_item item set content_hash = null, records = null
+         from over where item.resource = ${resourceOf('over')} and item.key = split_part(over.subject, '/', 1)
      )
      insert into sync.unread (resource, key, from_at, until_at, run_id)
      select distinct on (about.history, over.subject, over.first_at) about.history, over.subject, over.first_at, over.at, over.run_id
