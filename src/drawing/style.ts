@@ -64,6 +64,9 @@ footer { margin-top: 56px; border-top: 1px solid var(--rule); padding-top: 10px;
   #map-legend { grid-template-columns: auto 1fr auto auto 1fr auto; gap: 2px 6px } #map-legend li { grid-column: span 3 }
   #map-legend li:nth-child(even) { padding-left: 8px } #map-legend .prefix { display: none }
 }
+@media screen and (max-width: 480px) {
+  #map-legend { grid-template-columns: auto 1fr auto } #map-legend li:nth-child(even) { padding-left: 0 }
+}
 @media print {
   @page { margin: 11mm } body { max-width: none; padding: 0; font-size: 9pt; line-height: 1.35; --paper: #fff }
   h1 { font-size: 18pt } h2 { font-size: 8pt; margin-top: 18px; padding-top: 6px } h3 { font-size: 12pt } .lead { max-width: none; font-size: 9pt }

@@ -40,7 +40,7 @@ describe('captures as they come', () => {
     const { url } = await served()
     const ask = async (after = '') => JSON.parse((await request(url, `/map.json?after=${after}`)).text)
     const first = await ask()
-    expect(first).toMatchObject({ at: '1 Jun, 10:00', holders: { Ash: -1 } })
+    expect(first).toMatchObject({ at: '1 Jun, 10:00', isRecent: true, holders: { Ash: -1 } })
     const holderOf = ({ guilds, holders }: typeof first, name: string) => guilds[holders[name]]?.slice(0, 2)
     expect([holderOf(first, 'Oak'), holderOf(first, 'Elm')]).toEqual([
       ['Guild a', 'aaa'],
@@ -51,6 +51,16 @@ describe('captures as they come', () => {
     await world.db.query(`update game.territory_hold set guild_name = 'Guild c' where territory = 'Oak'`)
     expect(holderOf(await ask('2'), 'Oak')).toEqual(['Guild b', 'bbb'])
     expect(holderOf(await ask('3'), 'Oak')).toEqual(['Guild c', 'bbb'])
+  })
+
+  test('are not live where nothing was received for an hour, and of the latest response where one of them was not in it', async () => {
+    await sync({ Ash: elm, Oak: oak('a', '08:00'), Elm: elm }, '10:00')
+    for (const time of ['10:01', '10:02']) await sync({ Ash: { guild: 7 }, Oak: oak('a', '08:00'), Elm: elm }, time)
+    const { url } = await served()
+    const ask = async () => JSON.parse((await request(url, '/map.json')).text)
+    expect(await ask()).toMatchObject({ at: '1 Jun, 10:02', isRecent: true })
+    await world.clock.advance(2 * 3_600_000)
+    expect(await ask()).toMatchObject({ at: '1 Jun, 10:02', isRecent: false })
   })
 
   test('may only be asked for by the map', async () => {

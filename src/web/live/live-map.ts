@@ -2,7 +2,7 @@ import { visibleLine } from '../../base/terminal-text.ts'
 import type { Sql } from '../../db/database.ts'
 import { guildColour } from '../../drawing/colours.ts'
 import { labelOf, labelWidth, mapTitle } from '../../drawing/map/map.ts'
-import { moment } from '../../drawing/words.ts'
+import { clockTime, dayOf } from '../../drawing/words.ts'
 
 interface Held {
   readonly territory: string
@@ -14,11 +14,15 @@ interface Held {
   readonly at: Date | null
 }
 
+/** What was last received longer ago is not now, ms. */
+const RECENT = 3_600_000
+
 /**
- * Who holds what now, as JSON for the script of the map: `at`, as it is shown, when that was last confirmed; `title`, the finding;
+ * Who holds what now, as JSON for the script of the map: `at`, as it is shown, when that was last confirmed; `isRecent`, whether that was in the
+ * hour before `now`; `title`, the finding;
  * `guilds`, the name, label, width of the label, px, and colour; `holders`, of each territory the place in `guilds`, -1 without a known holder.
  */
-export async function liveMap(sql: Sql): Promise<string> {
+export async function liveMap(sql: Sql, now: Date): Promise<string> {
   const held = await sql.query<Held>(
     `select territory, guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix, observed_at as at,
             min_x is not null and min_z is not null and max_x is not null and max_z is not null as "isPlaced"
@@ -28,8 +32,11 @@ export async function liveMap(sql: Sql): Promise<string> {
   for (const { name, prefix } of held)
     if (name !== null) guilds.set(visibleLine(name), [labelOf(prefix ?? name), guildColour(name)])
   const names = [...guilds.keys()]
+  // A place whose record cannot be read was confirmed before.
+  const last = held.reduce<Date | null>((latest, { at }) => (at && (!latest || at > latest) ? at : latest), null)
   return JSON.stringify({
-    at: held[0]?.at ? moment(held[0].at) : null,
+    at: last === null ? null : `${dayOf(last, now)}, ${clockTime(last)}`,
+    isRecent: last !== null && now.getTime() - last.getTime() < RECENT,
     title: titleOf(held.filter(({ isPlaced }) => isPlaced)),
     guilds: [...guilds].map(([name, [label, colour]]) => [name, label, labelWidth(label), colour]),
     holders: Object.fromEntries(

@@ -5,6 +5,10 @@ import { mapViewScript } from './map-view-script.ts'
 /** Calls `update` with the number of each change of the map, while the page is visible. */
 const followScript = `
 const readMap = async (after) => await (await fetch('/map.json?after=' + after)).json()
+const stateOf = (at, isRecent) =>
+  isRecent
+    ? 'Live: captures appear here and on the map. As of ' + at + ' UTC.'
+    : (at === null ? 'Nothing was received yet' : 'Nothing was received since ' + at + ' UTC') + ': captures appear here and on the map once it is.'
 function followStream(update, say) {
   let source
   let updated = Promise.resolve()
@@ -40,7 +44,7 @@ function followHome() {
   const ticker = document.getElementById('ticker')
   const say = (text) => { homeLive.textContent = text }
   const update = async (after) => {
-    const { at, title, guilds, holders } = await readMap(after)
+    const { at, isRecent, title, guilds, holders } = await readMap(after)
     for (const [place, holder] of Object.entries(holders)) {
       const rect = rects.get(place)
       const [name, label, , colour] = guilds[holder] ?? []
@@ -60,7 +64,7 @@ function followHome() {
     }
     document.querySelector('h1').textContent = title
     document.title = title + ' \\u00b7 wynnsync'
-    say('Live, as of ' + at + ' UTC.')
+    say(stateOf(at, isRecent))
   }
   followStream(update, say)
 }
@@ -90,11 +94,11 @@ function followCaptures() {
     setTimeout(() => { for (const rect of capture.rects) rect.classList.remove('taken') }, 10000)
   }
   const update = async (after) => {
-    const { at, title, guilds, holders } = await readMap(after)
+    const { at, isRecent, title, guilds, holders } = await readMap(after)
     for (const one of map(at, guilds, holders, new Date(Date.now()).toISOString())) tell(at, one)
     document.querySelector('h1').textContent = title
     document.title = title + ' \u00b7 wynnsync'
-    say('Live: captures appear here and on the map. As of ' + at + ' UTC.')
+    say(stateOf(at, isRecent))
   }
   live.hidden = false
   followStream(update, say)

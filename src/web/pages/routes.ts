@@ -193,7 +193,8 @@ export function addLiveMap(app: Hono, site: Site): void {
   app.get('/map.json', async (context) => {
     const make = () => {
       site.count(context)
-      return site.build(async () => entityOf(await site.reader.read(liveMap), 'application/json'))
+      const read = (sql: Sql) => liveMap(sql, new Date(site.clock.now()))
+      return site.build(async () => entityOf(await site.reader.read(read), 'application/json'))
     }
     const after = /^\d{1,15}$/.exec(context.req.query('after') ?? '')?.[0] ?? ''
     return await sendEntity(context, await cached(after, make))
