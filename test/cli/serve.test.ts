@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { resources } from '../../src/resources/index.ts'
 import { buildProgram, type Running, runProgram, startProgram } from '../support/cli.ts'
 import { request } from '../support/http-request.ts'
-import { kindsOfPart, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
+import { bothKinds, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { servedApi, serveItems } from '../support/served.ts'
 import { item } from '../support/world.ts'
 
@@ -22,7 +22,7 @@ async function urlOf({ child, finished }: Running, stream: 'stdout' | 'stderr'):
   }
 }
 
-describe.each(kindsOfPart)('wynnsync serve and start --web-port on the %s database', (kind) => {
+describe.each(bothKinds)('wynnsync serve and start --web-port on the %s database', (kind) => {
   const environment = async () =>
     kind === 'server' ? { DATABASE_URL: await testDatabaseUrl() } : { WYNNSYNC_DATA_DIR: await testDataDir() }
 

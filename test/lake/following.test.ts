@@ -14,7 +14,7 @@ import { effort } from '../support/effort.ts'
 import { capturesByHand, capturesIn, changesByHand, changesIn } from '../support/following.ts'
 import { place } from '../support/guild-answers.ts'
 import { different, linesOf } from '../support/lake-folder.ts'
-import { kindsOfPart, temporaryFolder } from '../support/postgres.ts'
+import { bothKinds, temporaryFolder } from '../support/postgres.ts'
 import { wrongRows } from '../support/verified.ts'
 import { instantOf, type World, worldOf } from '../support/world.ts'
 
@@ -28,7 +28,7 @@ const material = (name: string, level: number, more: object = {}) => ({
 })
 const loose = { absences: 1, plausibleShare: 0 }
 
-describe.each(kindsOfPart)('on %s, what follows from versions', (kind) => {
+describe.each(bothKinds)('on %s, what follows from versions', (kind) => {
   const ours = worldOf(kind)
   const theirs = worldOf('server')
   const others = worldOf('server')

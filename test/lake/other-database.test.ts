@@ -12,7 +12,7 @@ import { readIndex } from '../../src/lake/index-file.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { buildProgram, runProgram } from '../support/cli.ts'
 import { place } from '../support/guild-answers.ts'
-import { kindsOfPart, temporaryFolder, testDatabase } from '../support/postgres.ts'
+import { bothKinds, temporaryFolder, testDatabase } from '../support/postgres.ts'
 import { recordingFolder } from '../support/recording-folder.ts'
 import { item, openWorld } from '../support/world.ts'
 
@@ -44,7 +44,7 @@ test('a new database in the folder of a lost one leaves the lake of that one who
   expect(await index(join(folder, 'lake'))).not.toEqual(before)
 })
 
-describe.each(kindsOfPart)('a database (%s)', (kind) => {
+describe.each(bothKinds)('a database (%s)', (kind) => {
   async function scene() {
     const world = await openWorld(await testDatabase(kind))
     const observe = (at: string) => world.sync(territories, { Lutho: place('a', at) }, at)

@@ -5,59 +5,111 @@ import { fileURLToPath } from 'node:url'
 const folder = fileURLToPath(new URL('../', import.meta.url))
 
 /**
- * What `WYNNSYNC_TEST_PART` chooses: `quick` is `npm test`, `rest` is what it leaves out, and without it all runs. The quick
- * part has every correctness rule on a server database, within four minutes; the rest has long simulations, kills at many
- * instants, packed and deployed forms, more cases of what has a cheap one, and the embedded database where the quick part
- * tries only the server. `fresh` plays the random tests from new seeds, once each.
+ * What `WYNNSYNC_TEST_PART` chooses; without it all runs. `quick` is `npm test`: every correctness rule on a server database. `rest` follows
+ * it in `.ci/run`: commands, the lake, browsers, the packed form, and the embedded database where the quick part tries only the server. `long` is
+ * what the nightly workflow runs. `fresh` plays the random tests from new seeds, once each.
  */
-export type Part = 'quick' | 'rest' | 'fresh' | 'all'
+export type Part = (typeof parts)[number]
+
+const parts = ['quick', 'rest', 'long', 'fresh', 'all'] as const
 
 /** @throws Error for another value */
 export function chosenPart(value = process.env.WYNNSYNC_TEST_PART || 'all'): Part {
-  if (value === 'quick' || value === 'rest' || value === 'fresh' || value === 'all') return value
-  throw new Error(`WYNNSYNC_TEST_PART must be quick, rest, fresh or all, not ${value}`)
+  const part = parts.find((one) => one === value)
+  if (part === undefined) throw new Error(`WYNNSYNC_TEST_PART must be one of ${parts.join(', ')}, not ${value}`)
+  return part
 }
 
-/** Test files that the quick part leaves out: each takes long, and what it holds is held by a cheaper one as well. */
-export const slow: readonly string[] = [
-  'questions/any-settings.test.ts',
-  'questions/extremes.test.ts',
-  'report/report-browser.test.ts',
-  'questions/true-content.test.ts',
-  'questions/true-gains.test.ts',
-  'questions/true-game.test.ts',
-  'api/budget-simulated.test.ts',
+/** Test files that the quick part leaves out. */
+const later: readonly string[] = [
   'api/packed.test.ts',
+  'api/python-client.test.ts',
+  'cli/auth.test.ts',
+  'cli/backfill.test.ts',
+  'cli/backup.test.ts',
+  'cli/demo.test.ts',
+  'cli/did-you-mean.test.ts',
+  'cli/doctor.test.ts',
+  'cli/held-folder.test.ts',
+  'cli/hostile-text.test.ts',
+  'cli/init.test.ts',
+  'cli/interrupt.test.ts',
+  'cli/ledger.test.ts',
+  'cli/memory.test.ts',
+  'cli/query-examples.test.ts',
+  'cli/read-only.test.ts',
+  'cli/replay.test.ts',
+  'cli/retract.test.ts',
+  'cli/serve.test.ts',
+  'cli/sessions.test.ts',
+  'cli/start.test.ts',
+  'cli/sync.test.ts',
+  'cli/terminal-tables.test.ts',
+  'cli/unwritable.test.ts',
+  'cli/usage.test.ts',
+  'cli/watch.test.ts',
+  'cli/web-key.test.ts',
+  'db/copy.test.ts',
+  'db/embedded-thread.test.ts',
+  'db/embedded.test.ts',
+  'db/migrate.test.ts',
+  'db/pgwire.test.ts',
+  'db/remote-engine.test.ts',
+  'db/shared-folder.test.ts',
+  'db/turns.test.ts',
+  'deploy/compose.test.ts',
+  'docs/json-schemas.test.ts',
+  'lake/absent-at-import.test.ts',
+  'lake/backup.test.ts',
+  'lake/conflicts.test.ts',
+  'lake/export.test.ts',
+  'lake/following.test.ts',
+  'lake/gone-after-import.test.ts',
+  'lake/import.test.ts',
+  'lake/local-files.test.ts',
+  'lake/other-database.test.ts',
+  'lake/privacy.test.ts',
+  'lake/query.test.ts',
+  'lake/sessions.test.ts',
+  'lake/start-lake.test.ts',
+  'lake/unread-keys.test.ts',
+  'lake/verify-places.test.ts',
+  'lake/wide-rows.test.ts',
+  'monitoring/metrics.test.ts',
+  'questions/any-settings.test.ts',
+  'resources/recorded-items.test.ts',
+  'resources/recorded-others.test.ts',
+  'resources/recorded-territories.test.ts',
+  'web/each-path.test.ts',
+  'web/first-pages.test.ts',
+  'web/many-readers.test.ts',
+  'web/pages-browser.test.ts',
+  'web/site-browser.test.ts',
+]
+
+/** Test files that take long: simulations, kills at many instants, attacks, deployed forms. What each of them holds is held by a cheaper one as well. */
+const long: readonly string[] = [
+  'api/budget-simulated.test.ts',
   'api/wrong-limits.test.ts',
   'bench/year.test.ts',
   'cli/backfill-git.test.ts',
-  'cli/git-layouts.test.ts',
   'cli/backfill-kill.test.ts',
-  'cli/demo.test.ts',
-  'cli/held-folder.test.ts',
+  'cli/git-layouts.test.ts',
   'cli/help-examples.test.ts',
-  'cli/hostile-text.test.ts',
   'cli/live-polls.test.ts',
   'cli/move.test.ts',
   'cli/origin.test.ts',
   'cli/outage.test.ts',
   'cli/proxy.test.ts',
-  'cli/read-only.test.ts',
   'cli/readers.test.ts',
   'cli/start-copies.test.ts',
-  'cli/unwritable.test.ts',
   'db/cluster-template.test.ts',
   'db/embedded-copies.test.ts',
-  'db/embedded-thread.test.ts',
-  'db/embedded.test.ts',
-  'db/migrate.test.ts',
   'db/move.test.ts',
   'db/power-cut.test.ts',
   'db/releases.test.ts',
-  'db/upgrades.test.ts',
   'db/replication.test.ts',
-  'db/shared-folder.test.ts',
-  'deploy/compose.test.ts',
+  'db/upgrades.test.ts',
   'deploy/release.test.ts',
   'deploy/scheduled.test.ts',
   'docs/first-day.test.ts',
@@ -74,64 +126,74 @@ export const slow: readonly string[] = [
   'lake/crafted.test.ts',
   'lake/every-question.test.ts',
   'lake/every-resource.test.ts',
-  'lake/export.test.ts',
   'lake/follow-rows.test.ts',
   'lake/follow.test.ts',
   'lake/import-command.test.ts',
   'lake/import-kill.test.ts',
-  'lake/import.test.ts',
   'lake/many-gaps.test.ts',
   'lake/merge.test.ts',
   'lake/one-file.test.ts',
   'lake/spark.test.ts',
-  'lake/start-lake.test.ts',
   'lake/sync-after-import.test.ts',
-  'lake/wide-rows.test.ts',
+  'monitoring/watches-kill.test.ts',
+  'questions/extremes.test.ts',
+  'questions/true-content.test.ts',
+  'questions/true-gains.test.ts',
+  'questions/true-game.test.ts',
+  'report/report-browser.test.ts',
   'resources/player-truth.test.ts',
   'resources/recorded-guild-series.test.ts',
-  'resources/recorded-items.test.ts',
-  'resources/recorded-others.test.ts',
-  'resources/recorded-territories.test.ts',
   'resources/simulated-game.test.ts',
   'retention/bounds.test.ts',
   'retention/growth.test.ts',
   'sandbox/game/cost.test.ts',
-  'monitoring/watches-kill.test.ts',
   'sandbox/game/history.test.ts',
-  'sync/git-parts.test.ts',
   'sync/backfill-recordings.test.ts',
   'sync/budget-kill.test.ts',
   'sync/budget-shared.test.ts',
+  'sync/git-parts.test.ts',
   'sync/kill.test.ts',
   'sync/refusals-attacks.test.ts',
   'sync/weeks.test.ts',
   'web/export.test.ts',
-  'web/pages-browser.test.ts',
-  'web/site-browser.test.ts',
 ]
 
-/** For `describe.each` and `test.each`: what the quick part tries, what the rest tries, or both where all runs. */
+/** Whether only one part runs the file, with all of its cases. */
+export const isOfOnePart = (file: string): boolean => later.includes(file) || long.includes(file)
+
+/**
+ * For `describe.each` and `test.each` of a file that the quick part runs: what that tries, what the rest tries. Files of the long part try both, and
+ * those of the rest alone have no such cases.
+ */
 export function ofPart<T>(cases: { readonly quick: readonly T[]; readonly rest: readonly T[] }): readonly T[] {
   const part = chosenPart()
-  if (part === 'all') return [...cases.quick, ...cases.rest]
+  if (part === 'all' || part === 'long') return [...cases.quick, ...cases.rest]
   return part === 'fresh' ? cases.quick : cases[part]
 }
 
 /** Whether the quick part runs some tests of a file, and the rest others. */
-const isInBoth = (file: string) => /\b(kindsOfPart|ofPart)\b/.test(textOf(file)) || seedsKept(file) > 1
+const hasCasesOfParts = (file: string) => /\b(kindsOfPart|ofPart)\b/.test(textOf(file))
 const isRandom = (file: string) => /\bseedsOf\(/.test(textOf(file))
 const seedsKept = (file: string) => JSON.parse(textOf('seeds.json'))[`test/${file}`]?.length ?? 0
 const textOf = (file: string) => readFileSync(join(folder, file), 'utf8')
 
 /**
  * Names of the test files of a part, as paths below `test`.
- * @throws Error when `slow` names a file that is not there
+ * @throws Error when a list above names a file that is not there, or one of the rest alone that has cases of parts
  */
 export function filesOf(part: Part): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'))
-  const missing = slow.filter((file) => !files.includes(file))
-  if (missing.length > 0) throw new Error(`test/support/parts.ts names what is not there: ${missing.join(', ')}`)
+  const wrong = [
+    ...[...later, ...long].filter((file) => !files.includes(file)),
+    ...later.filter((file) => files.includes(file) && hasCasesOfParts(file)),
+  ]
+  if (wrong.length > 0) throw new Error(`test/support/parts.ts names what it must not: ${wrong.join(', ')}`)
+  if (part === 'all') return files
   if (part === 'fresh') return files.filter(isRandom)
-  if (part === 'quick') return files.filter((file) => !slow.includes(file))
-  return part === 'all' ? files : files.filter((file) => slow.includes(file) || isInBoth(file))
+  if (part === 'long') return files.filter((file) => long.includes(file))
+  const isQuick = (file: string) => !isOfOnePart(file)
+  if (part === 'quick') return files.filter(isQuick)
+  return files.filter(
+    (file) => later.includes(file) || (isQuick(file) && (hasCasesOfParts(file) || seedsKept(file) > 1)),
+  )
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import type { Reporter } from 'vitest/node'
-import { chosenPart, ofPart, slow } from './parts.ts'
+import { chosenPart, isOfOnePart, ofPart } from './parts.ts'
 
 const root = join(import.meta.dirname, '../..')
 const keptFile = join(root, 'test/seeds.json')
@@ -28,7 +28,7 @@ export function seedsOf(file: string): readonly number[] {
   const drawn = Array.from({ length: Number(fresh || (isFresh ? 1 : 0)) }, () => randomInt(1, 2 ** 31))
   if (isFresh) return drawn
   // Where the only one is played in both parts, it is on another kind of database.
-  const isWhole = kept.length === 1 || slow.includes(name.replace('test/', ''))
+  const isWhole = kept.length === 1 || isOfOnePart(name.replace('test/', ''))
   return [...(isWhole ? kept : ofPart({ quick: kept.slice(0, 1), rest: kept.slice(1) })), ...drawn]
 }
 
