@@ -42,12 +42,14 @@ export function forgetReached(): void {
   for (const file of keptFiles()) if (file.startsWith(`${chosenPart()}-`)) rmSync(join(folder, file))
 }
 
-/** How often the last runs of both parts took each way; undefined while one of them has not run. */
+const parts = ['quick-', 'rest-', 'long-']
+
+/** How often the last runs of the three parts took each way; undefined while one of them has not run. */
 function readReached(): Map<string, number> | undefined {
   const files = keptFiles()
-  if (!['quick-', 'rest-'].every((part) => files.some((file) => file.startsWith(part)))) return undefined
+  if (!parts.every((part) => files.some((file) => file.startsWith(part)))) return undefined
   const sum = new Map<string, number>()
-  for (const file of files.filter((file) => /^(quick|rest)-/.test(file))) {
+  for (const file of files.filter((file) => parts.some((part) => file.startsWith(part)))) {
     const of: Record<string, number> = JSON.parse(readFileSync(join(folder, file), 'utf8'))
     for (const [way, count] of Object.entries(of)) sum.set(way, (sum.get(way) ?? 0) + count)
   }
@@ -55,12 +57,12 @@ function readReached(): Map<string, number> | undefined {
 }
 
 /** So many test files are more than one names on a command line. */
-const WHOLE = 100
+const WHOLE = 50
 
-/** At the end of the whole rest part, after the whole quick part: prints how often each way was taken, and fails where one was not. */
+/** At the end of the whole long part, after both others: prints how often each way was taken, and fails where one was not. */
 export const reachedReporter: Reporter = {
   onTestRunEnd(modules) {
-    const reached = chosenPart() === 'rest' && modules.length > WHOLE ? readReached() : undefined
+    const reached = chosenPart() === 'long' && modules.length > WHOLE ? readReached() : undefined
     if (reached === undefined) return
     const ways = waysThere().map((way) => ({ way, times: reached.get(way) ?? 0 }))
     for (const { way, times } of ways) process.stdout.write(`${String(times).padStart(8)}  ${way}\n`)

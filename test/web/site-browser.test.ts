@@ -103,7 +103,9 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
 
   test('the first page follows the map, and each of its territories leads to its page', async () => {
     const { page, complaints } = await open('/')
-    await expect.poll(() => page.locator('#home-live').textContent()).toMatch(/^Live: captures appear here/)
+    await expect
+      .poll(() => page.locator('#home-live').textContent())
+      .toMatch(/^Nothing was received since 1 Jun, .*: captures appear here/)
     await page.locator('#home-map rect[data-place=Oak]').click()
     await page.waitForURL('**/territories/Oak')
     expect(complaints).toEqual([])
