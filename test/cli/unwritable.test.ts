@@ -21,7 +21,7 @@ function startUnheard(args: readonly string[], env: Environment, streams: { out?
     return descriptors.at(-1) as number
   })
   const child: ChildProcess = spawn(process.execPath, [mainFile, ...args], {
-    env: { PATH: process.env.PATH, HOME: '/nowhere', WYNNSYNC_CLOCK: 'api', ...env },
+    env: { PATH: process.env.PATH, HOME: '/dev/null', WYNNSYNC_CLOCK: 'api', ...env },
     stdio: ['ignore', ...stdio],
   })
   for (const descriptor of descriptors) closeSync(descriptor)
