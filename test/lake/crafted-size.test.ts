@@ -13,10 +13,8 @@ import { ofPart } from '../support/parts.ts'
 import { temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 
 const table = 'game.quest_count'
-/** Newer versions of Node take 12 MB more for themselves. */
-const isNewer = Number(process.versions.node.split('.')[0]) > 20
 /** What an import takes, in MB, whatever a file holds; and what ends it before the machine suffers. */
-const [most, deadly] = [isNewer ? 312 : 300, 1000]
+const [most, deadly] = [300, 1000]
 
 interface Crafted {
   readonly sql: (from: string) => string

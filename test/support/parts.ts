@@ -121,6 +121,7 @@ const long: readonly string[] = [
   'end-to-end/unattended/day.test.ts',
   'end-to-end/unattended/hostile.test.ts',
   'end-to-end/unattended/month.test.ts',
+  'lake/crafted-size.test.ts',
   'lake/crafted.test.ts',
   'lake/every-question.test.ts',
   'lake/every-resource.test.ts',
