@@ -8,7 +8,7 @@ const readMap = async (after) => await (await fetch('/map.json?after=' + after))
 const stateOf = (at, isRecent) =>
   isRecent
     ? 'Live: captures appear here and on the map. As of ' + at + ' UTC.'
-    : (at === null ? 'Nothing was received yet' : 'Nothing was received since ' + at + ' UTC') + ': captures appear here and on the map once it is.'
+    : (at === null ? 'Nothing was received yet' : 'Nothing was received since ' + at + ' UTC') + ': captures appear here and on the map once responses come.'
 function followStream(update, say) {
   let source
   let updated = Promise.resolve()
