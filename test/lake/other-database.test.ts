@@ -12,6 +12,7 @@ import { readIndex } from '../../src/lake/index-file.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { buildProgram, runProgram } from '../support/cli.ts'
 import { place } from '../support/guild-answers.ts'
+import { transactionsOver } from '../support/lake-folder.ts'
 import { bothKinds, temporaryFolder, testDatabase } from '../support/postgres.ts'
 import { recordingFolder } from '../support/recording-folder.ts'
 import { item, openWorld } from '../support/world.ts'
@@ -69,6 +70,7 @@ describe.each(bothKinds)('a database (%s)', (kind) => {
 
   test('goes on with the lake that an earlier version of the program wrote from it', async () => {
     const { db, lake } = await scene()
+    await transactionsOver(db)
     const { files } = await write(db, lake)
     const [row] = await db.query<{ cluster: string }>(
       `select system_identifier::text || ' ' || oid::text as cluster

@@ -7,7 +7,7 @@ import { readIndex } from '../../src/lake/index-file.ts'
 import { inProfiles } from '../../src/resources/personal.ts'
 import { purge } from '../../src/sync/privacy/person.ts'
 import { guildBody, guildId, openMember, playerId, syncGuild } from '../support/guild-answers.ts'
-import { lakeBetween } from '../support/lake-folder.ts'
+import { lakeBetween, transactionsOver } from '../support/lake-folder.ts'
 import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { temporaryFolder, testDatabase } from '../support/postgres.ts'
 import { instantOf, openWorld, type World, worldOf } from '../support/world.ts'
@@ -108,6 +108,7 @@ test('a lake names no player unless it is asked for, and after a purge nothing o
   expect(tables).toEqual(expect.arrayContaining(['game.guild_sample', 'game.online_sample', 'game.world_sample']))
 
   await world.db.transaction((sql) => purge(sql, inProfiles, { playerUuid: uuid, at: new Date(now) }))
+  await transactionsOver(world.db)
   await run(open, true)
   now += 25 * 3_600_000
   expect(await run(open, true)).toMatchObject({ written: 0 })
