@@ -275,7 +275,7 @@ export interface Wanted extends Partial<Period> {
 }
 
 /** A report: one HTML file that needs no other. */
-export interface Report extends Period {
+interface Report extends Period {
   readonly guild: string | null
   readonly html: string
 }

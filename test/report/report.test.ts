@@ -1,8 +1,7 @@
 import { parseHTML } from 'linkedom'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Report } from '../../src/report/report.ts'
 import { kindsOfPart, testDatabase } from '../support/postgres.ts'
-import { hostile, liveSevenHours, reportOf, tableOf, titleOf } from '../support/report-world.ts'
+import { hostile, liveSevenHours, type Report, reportOf, tableOf, titleOf } from '../support/report-world.ts'
 import { instantOf, openWorld, type World } from '../support/world.ts'
 
 describe.each(kindsOfPart)('the report on the %s database', (kind) => {

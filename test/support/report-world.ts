@@ -1,5 +1,5 @@
 import { parseHTML } from 'linkedom'
-import { composeReport, type Report, type Wanted } from '../../src/report/report.ts'
+import { composeReport, type Wanted } from '../../src/report/report.ts'
 import { aspects } from '../../src/resources/aspects/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { leaderboards } from '../../src/resources/leaderboards/index.ts'
@@ -116,6 +116,8 @@ async function liveContent(world: World): Promise<void> {
     await world.syncNow(aspects)
   }
 }
+
+export type Report = Awaited<ReturnType<typeof composeReport>>
 
 /** A report of the world, written when its last answer came. */
 export async function reportOf(world: World, wanted: Partial<Wanted> = {}): Promise<Report> {

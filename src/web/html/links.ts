@@ -10,35 +10,33 @@ export function link(folder: string, name: string, text = name, before = '/'): M
   return html`<a href="${pathOf(folder, name, before)}">${text.trim() === '' ? name : text}</a>`
 }
 
-/** The answer of a question as CSV. */
+/** The answer of a question as CSV. Of a pair of instants, a column lies between them, before the second. */
 export function csvLink(
   question: string,
-  given: Readonly<Record<string, string | number | Date>>,
+  given: Readonly<Record<string, string | number | Date | readonly [from: Date, to: Date]>>,
   text = 'CSV',
 ): Markup {
   const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(given))
-    query.set(name, value instanceof Date ? value.toISOString() : `${value}`)
+  for (const [name, value] of Object.entries(given)) {
+    if (typeof value !== 'object') query.set(name, `${value}`)
+    else if (value instanceof Date) query.set(name, value.toISOString())
+    else for (const [nth, by] of ['gte', 'lt'].entries()) query.append(name, `${by}.${value[nth]?.toISOString()}`)
+  }
   query.set('format', 'csv')
   return html`<a href="/api/v1/${question}?${query}" rel="nofollow">${text}</a>`
 }
 
-/** A guild in its colour, by its prefix where that is plain, else by its uuid. */
+/** A guild in its colour. By its uuid: others may have its prefix, or have it now. */
 export function guildLink(uuid: string | null, name: string | null, prefix: string | null = null): Cell {
   if (uuid === null) return 'no owner'
-  const place = link(
-    'guilds',
-    prefix !== null && /^\w+$/.test(prefix) ? prefix : uuid,
-    name?.trim() ? name : (prefix ?? uuid),
-  )
+  const place = link('guilds', uuid, name?.trim() ? name : (prefix ?? uuid))
   return name === null ? place : html`<span class="guild">${guildDot(name)}${place}</span>`
 }
 
 /** A guild in few letters: its colour and prefix. */
 export function guildChip(uuid: string | null, name: string | null, prefix: string | null): Markup {
   if (uuid === null) return html`<span class="chip">no owner</span>`
-  const place = pathOf('guilds', prefix !== null && /^\w+$/.test(prefix) ? prefix : uuid)
-  return html`<a class="chip" href="${place}" title="${name ?? uuid}">${name === null ? '' : guildDot(name)}${prefix?.trim() || name?.trim() || uuid.slice(0, 8)}</a>`
+  return html`<a class="chip" href="${pathOf('guilds', uuid)}" title="${name ?? uuid}">${name === null ? '' : guildDot(name)}${prefix?.trim() || name?.trim() || uuid.slice(0, 8)}</a>`
 }
 
 /** The colour of a guild as a little disc. */
@@ -48,13 +46,19 @@ function guildDot(name: string): Markup {
   )
 }
 
-/** A search form for a list; works without a script. */
+/** A search form for a list, which keeps its period and order; works without a script. */
 export function searchForm(
   path: string,
   fields: readonly (readonly [string, string])[],
   query: URLSearchParams,
 ): Markup {
-  return html`<form action="${path}" role="search">${fields.map(
+  const kept = [...query].filter(([name]) => name !== 'page' && !fields.some(([field]) => field === name))
+  return html`<form action="${path}" role="search">${hiddenFields(kept)}${fields.map(
     ([name, label]) => html`<label>${label} <input name="${name}" value="${query.get(name) ?? ''}"></label>`,
   )}<button>Search</button></form>`
+}
+
+/** What a form keeps of an address. */
+export function hiddenFields(kept: Iterable<readonly [string, string]>): Markup {
+  return html`${[...kept].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`
 }

@@ -5,6 +5,7 @@ import type { Markup } from '../../drawing/html-table.ts'
 import { beginOf, endAfter, type Period, periodOf, type Seen, seenOf } from '../../drawing/period.ts'
 import { bounds } from '../../questions/asking/bounds.ts'
 import { Problem } from '../http/problems.ts'
+import { hiddenFields } from './links.ts'
 import type { Visit } from './page.ts'
 
 /** What a page about a period reads of its address. */
@@ -102,7 +103,7 @@ async function switchOf(sql: Visit['sql'], { path, query, seen, period, days }: 
     return html`<a href="${path}?${address}" rel="nofollow"${choice === shown ? html` aria-current="true"` : ''}>${name}</a>`
   }
   return html`<nav class="period" aria-label="Period">${choices.map(item)}
-<details><summary>custom</summary><form action="${path}">${others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<details><summary>custom</summary><form action="${path}">${hiddenFields(others)}
 <label>From <input name="from" size="18" value="${shortInstant(period.from)}"></label>
 <label>To <input name="to" size="18" value="${shortInstant(period.to)}"></label><button>Show</button></form></details></nav>`
 }

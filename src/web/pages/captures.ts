@@ -27,12 +27,13 @@ interface Wanted {
   readonly territory?: string | null
   readonly guild?: string | null
   readonly before?: Date | null
+  readonly since?: Date | null
 }
 
-/** The latest captures, before an instant, of one territory, or by and from one guild, where that is given. */
+/** The latest captures, since an instant and before another, of one territory, or by and from one guild, where that is given. */
 export async function latestCaptures(
   sql: Sql,
-  { territory = null, guild = null, before = null }: Wanted,
+  { territory = null, guild = null, before = null, since = null }: Wanted,
   most: number,
 ): Promise<Capture[]> {
   return await sql.query<Capture>(
@@ -40,9 +41,9 @@ export async function latestCaptures(
             to_guild_name as "to", to_guild_uuid::text as "toUuid", is_recapture as again
        from analytics.territory_capture where ($1::text is null or territory = $1)
         and ($2::text is null or to_guild_uuid = $2::text::uuid or from_guild_uuid = $2::text::uuid)
-        and ($4::timestamptz is null or captured_at < $4)
+        and ($4::timestamptz is null or captured_at < $4) and ($5::timestamptz is null or captured_at >= $5)
       order by captured_at desc, territory collate "C" limit $3`,
-    [territory, guild, most, before],
+    [territory, guild, most, before, since],
   )
 }
 
@@ -66,9 +67,13 @@ export async function capturesPage(visit: Visit): Promise<Page> {
   const [captures, matrix, latest] = await Promise.all([
     capturesFigure(sql, frame),
     readHolders(sql, frame.to).then((guilds) => captureMatrixFigure(sql, { ...frame, roster: rosterOf(guilds) })),
-    latestCaptures(sql, { before: frame.to }, LATEST),
+    latestCaptures(sql, { since: frame.from, before: frame.to }, LATEST),
   ])
-  const list = listFigure('latest', `The latest ${latest.length}`, captureTable(latest))
+  const list = listFigure(
+    'latest',
+    latest.length < LATEST ? count(latest.length, 'capture') : `The latest ${LATEST}`,
+    captureTable(latest),
+  )
   return {
     path: '/captures',
     feed: '/feeds/captures.atom',

@@ -7,7 +7,7 @@ import { guildTerritoriesFigure } from '../../drawing/guild/guild-territories.ts
 import { type MemberGain, warsFigure } from '../../drawing/guild/guild-wars.ts'
 import { legendLine } from '../../drawing/swatch.ts'
 import { count, moment, number, wholeTick } from '../../drawing/words.ts'
-import { guildLink, link } from '../html/links.ts'
+import { csvLink, guildLink, link } from '../html/links.ts'
 import type { Visit } from '../html/page.ts'
 import { captureTable, latestCaptures } from './captures.ts'
 
@@ -24,7 +24,8 @@ export async function warFigures(
   visit: Visit,
   subject: {
     readonly uuid: string
-    readonly path: string
+    /** Where the hours of a rival are. */
+    readonly rivalPath: (rival: string) => string
     readonly name: string | undefined
     readonly rivals: readonly Rival[]
     readonly hours: readonly WarHour[]
@@ -34,14 +35,14 @@ export async function warFigures(
   frame: Frame,
 ): Promise<Figure[]> {
   const { sql } = visit
-  const { uuid, path, name, rivals, hours, wars } = subject
-  const war = warFigure(rivals, path, frame)
+  const { uuid, rivalPath, name, rivals, hours, wars } = subject
+  const war = warFigure(rivals, rivalPath, frame)
   return [
     // Without anything won or lost, the one says all of the three.
     ...(rivals.length === 0 ? [war] : [await lostFigure(visit, uuid, frame), war, hoursOfWar(hours)]),
     await guildTerritoriesFigure(sql, { uuid, name }, frame),
     ...(wars ? [warsFigure(wars, uuid, frame)] : []),
-    await lastCaptures(visit, uuid),
+    await lastCaptures(visit, uuid, frame),
   ]
 }
 
@@ -87,7 +88,11 @@ async function lostFigure({ sql }: Visit, uuid: string, { from, to }: Frame): Pr
         ]),
       note:
         open.length > LOST
-          ? html`The ${number(LOST)} that were captured last; <a href="/api/v1/territory_capture?from_guild_uuid=${uuid}&amp;captured_at=gte.${from.toISOString()}&amp;limit=10000&amp;format=csv" rel="nofollow">CSV of all that was lost since ${moment(from)}</a>.`
+          ? html`The ${number(LOST)} that were captured last; ${csvLink(
+              'territory_capture',
+              { from_guild_uuid: uuid, is_recapture: 'is.false', captured_at: [from, to], limit: 10_000 },
+              'CSV of all that was lost in this period',
+            )}.`
           : undefined,
     }),
     lead: `In this period, as far as the map was watched. A territory is open to attack ${COOLDOWN} minutes after a capture.`,
@@ -139,10 +144,10 @@ export async function readWar(
     const of = fought.filter((one) => one.hour === hour)
     return { hour, won: sum(of, 'won'), lost: sum(of, 'lost') }
   })
-  return { rivals: rivals.sort(before).slice(0, RIVALS), hours }
+  return { rivals: rivals.sort(before), hours }
 }
 
-function warFigure(rivals: readonly Rival[], path: string, { from, to }: Frame): Figure {
+function warFigure(rivals: readonly Rival[], rivalPath: (rival: string) => string, { from, to }: Frame): Figure {
   const sum = (of: 'won' | 'lost') => rivals.reduce((total, one) => total + one[of], 0)
   const [won, lost] = [sum('won'), sum('lost')]
   const period = `${moment(from)} to ${moment(to)}`
@@ -150,10 +155,16 @@ function warFigure(rivals: readonly Rival[], path: string, { from, to }: Frame):
   return {
     ...listFigure('rivals', `${number(won)} won and ${number(lost)} lost, ${period}`, {
       columns: ['Against', 'Won from', 'Lost to', 'Balance', 'Hours'],
-      rows: rivals.map((one) => [
-        ...[guildLink(one.uuid, one.name), one.won, one.lost, one.won - one.lost],
-        one.uuid === null ? '' : html`<a href="${path}?rival=${one.uuid}#hours" rel="nofollow">compare</a>`,
-      ]),
+      rows: rivals
+        .slice(0, RIVALS)
+        .map((one) => [
+          ...[guildLink(one.uuid, one.name), one.won, one.lost, one.won - one.lost],
+          one.uuid === null ? '' : html`<a href="${rivalPath(one.uuid)}" rel="nofollow">compare</a>`,
+        ]),
+      note:
+        rivals.length > RIVALS
+          ? html`The first ${RIVALS} of ${number(rivals.length)}; ${csvLink('capture_matrix', { from_time: from, to_time: to, limit: 10_000 }, 'CSV of who took how many from whom')}.`
+          : undefined,
     }),
     lead: 'Territories that changed hands in this period, as far as the map was watched.',
   }
@@ -203,8 +214,9 @@ function hoursOfWar(hours: readonly WarHour[]): Figure {
   }
 }
 
-async function lastCaptures({ sql }: Visit, guild: string): Promise<Figure> {
-  const captures = await latestCaptures(sql, { guild }, LATEST)
+/** The latest of the period and before it. */
+async function lastCaptures({ sql }: Visit, guild: string, { to }: Frame): Promise<Figure> {
+  const captures = await latestCaptures(sql, { guild, before: to }, LATEST)
   return {
     id: 'guild-captures',
     title: captures.length === 0 ? 'No capture is known' : `The latest ${captures.length} captures`,

@@ -12,9 +12,9 @@ import type { Cell, Markup } from '../../drawing/html-table.ts'
 import { legendLine } from '../../drawing/swatch.ts'
 import { compact, count, levelText, moment, number, percent, wholeTick } from '../../drawing/words.ts'
 import { type Banner, bannerMarkup } from '../html/banner.ts'
-import { csvLink, link } from '../html/links.ts'
+import { csvLink, hiddenFields, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
-import { shownPeriod } from '../html/period.ts'
+import { periodParameters, shownPeriod } from '../html/period.ts'
 import { areHoldersSent, type HeldPlace, placesMap, readPlaces } from '../html/places-map.ts'
 import { type Column, sortedTable } from '../html/sorted-table.ts'
 import { retentionFigure } from './guild-retention.ts'
@@ -42,7 +42,7 @@ const memberCounters = ['wars', 'guildRaids.total', 'contributed']
 
 /** Every member in one table: when last seen, what was gained in the period, and what cannot be known why. */
 async function membersFigure(
-  { sql, query }: Visit,
+  { sql, query, now }: Visit,
   { uuid, path }: { readonly uuid: string; readonly path: string },
   gains: Awaited<ReturnType<typeof memberGains>>,
   frame: Frame,
@@ -81,7 +81,7 @@ async function membersFigure(
       sortedTable(members, memberColumns, { path, query, usual: 'days', anchor: 'members' }),
     ),
     lead: html`At the end of the period; gains are of the period, ≥ where responses do not show all of it. A heading sorts, a second time the other way. Who hides when they are online does not count as inactive.
-${csvLink('member_activity', { guild: uuid }, 'CSV of activity')}, ${csvLink('member_contribution', { guild: uuid, from_time: frame.from, to_time: frame.to }, 'of contributions')}`,
+${csvLink('member_activity', { guild: uuid, at: frame.to < now ? frame.to : now }, 'CSV of activity')}, ${csvLink('member_contribution', { guild: uuid, from_time: frame.from, to_time: frame.to }, 'of contributions')}`,
   }
 }
 
@@ -152,9 +152,8 @@ const memberColumns: readonly Column<Member>[] = [
 export async function guildPage(visit: Visit): Promise<Page> {
   const { people, query, sql } = visit
   const { uuid, guild, holder, name } = await guildNamed(visit)
-  // Others may have had its prefix: its address by uuid has no doubt.
-  const isByUuid = visit.name.toLowerCase() === uuid
-  const path = `/guilds/${encodeURIComponent((isByUuid ? undefined : guild?.prefix) ?? uuid)}`
+  // Others may have its prefix: that leads here for sure only where it has led here.
+  const path = `/guilds/${encodeURIComponent(visit.name === guild?.prefix ? visit.name : uuid)}`
   const shown = await shownPeriod(visit, { path, of: ['guilds', 'territories'], guild: uuid })
   const frame = { ...shown.frame, playerCell: (player: string, username: string) => link('players', player, username) }
   // One is drawn while the database works for the next.
@@ -167,13 +166,15 @@ export async function guildPage(visit: Visit): Promise<Page> {
   const subject = { uuid, path, name: name ?? 'This guild', prefix: guild?.prefix ?? holder?.prefix ?? null }
   const held = areSent && places.length > 0 ? places.filter((place) => place.uuid === uuid).length : null
   const rival = query.get('rival')
+  const kept = [...query].filter(([name]) => name !== 'rival')
+  const rivalPath = (other: string) => `${path}?${new URLSearchParams([...kept, ['rival', other]])}#hours`
   const [unlisted, standing, production, hours, overlay, war, members, moves, stayed, names] = await Promise.all([
     guild ? undefined : notListed(visit),
     nowFigure(visit, subject, { guild, places, held }),
     held !== null && held > 0 ? productionFigure(visit, uuid) : undefined,
     guildHoursFigure(sql, uuid, frame),
-    rivalFigures(visit, { ...subject, rival, rivals }, frame),
-    warFigures(visit, { uuid, path, name, rivals, hours: warHours, wars: gains?.('wars') }, frame),
+    rivalFigures(visit, { ...subject, rival, rivals, rivalPath }, frame),
+    warFigures(visit, { uuid, rivalPath, name, rivals, hours: warHours, wars: gains?.('wars') }, frame),
     gains && membersFigure(visit, subject, gains, frame),
     people ? movesFigure(sql, uuid, frame) : undefined,
     retentionFigure(sql, uuid, frame.to),
@@ -196,7 +197,7 @@ export async function guildPage(visit: Visit): Promise<Page> {
       chapter('war', ...war),
       ...(members ? [chapter('members', members)] : []),
       chapter('hours', hours, ...overlay),
-      chapter('history', moves && latestMoves(moves, uuid), stayed, names),
+      chapter('history', moves && latestMoves(moves, uuid, frame), stayed, names),
     ],
   }
 }
@@ -207,9 +208,9 @@ const headingOf = (part: string) => `${part[0]?.toUpperCase()}${part.slice(1)}`
 const MOVES = 60
 
 /** Of moves of years the last ones: a page is read on a phone, too. */
-function latestMoves({ table, ...figure }: Figure, uuid: string): Figure {
+function latestMoves({ table, ...figure }: Figure, uuid: string, { from, to }: Frame): Figure {
   if (!table || table.rows.length <= MOVES) return { ...figure, ...(table && { table }) }
-  const all = csvLink('membership_event', { guild_uuid: uuid, limit: 10_000 }, 'CSV of all')
+  const all = csvLink('membership_event', { guild_uuid: uuid, at: [from, to], limit: 10_000 }, 'CSV of all')
   const note = html`The last ${number(MOVES)} of ${number(table.rows.length)}; ${all}.`
   return { ...figure, table: { ...table, rows: table.rows.slice(-MOVES), note } }
 }
@@ -248,10 +249,12 @@ async function nowFigure(
     ? html`<p><b>Level ${number(guild.level)}</b> <progress max="100" value="${xp ?? 0}" aria-label="Experience of this level"></progress> ${xp === null ? '?' : percent(xp / 100)}</p>`
     : ''
   const facts = guild
-    ? html`<p>${count(guild.members ?? 0, 'member')}, ${number(guild.online)} online, ${number(guild.wars)} wars${guild.observed ? html`, as of <time datetime="${guild.observed.toISOString().slice(0, 16)}Z">${moment(guild.observed)}</time> UTC` : ''}.</p>`
+    ? html`<p>${number(guild.members)} ${guild.members === 1 ? 'member' : 'members'}, ${number(guild.online)} online, ${number(guild.wars)} wars${guild.observed ? html`, as of <time datetime="${guild.observed.toISOString().slice(0, 16)}Z">${moment(guild.observed)}</time> UTC` : ''}.</p>`
     : ''
   const known = prefix !== null && /^\w+$/.test(prefix) ? prefix : uuid
   const own = places.filter((place) => place.uuid === uuid)
+  const kept = [...visit.query].filter(([name]) => periodParameters.some((one) => one === name))
+  const gained = `/gained?${new URLSearchParams([['kind', 'guild'], ['entity', uuid], ...kept])}`
   const watch = `wynnsync watch add ${known.toLowerCase()} --event captured --event lost --guild ${known} --discord -`
   return {
     id: 'standing',
@@ -263,7 +266,7 @@ async function nowFigure(
           : `It holds ${count(held, 'territory', 'territories')} of ${number(places.length)}`,
     picture: html`<div class="standing">${banner ? bannerMarkup(banner, name) : ''}<div>${level}${facts}
 <p>A message when it wins or loses a territory: <code>${watch}</code></p>
-<p class="note"><a href="/feeds/guilds/${uuid}.atom">Feed of what happens to it</a>; <a href="/gained?kind=guild&amp;entity=${uuid}" rel="nofollow">what it gained, day by day</a></p></div>
+<p class="note"><a href="/feeds/guilds/${uuid}.atom">Feed of what happens to it</a>; <a href="${gained}" rel="nofollow">what it gained, day by day</a></p></div>
 ${places.length > 0 ? placesMap(places, { id: 'guild-map', guild: uuid, label: 'The map, in colour where the guild holds it' }) : ''}</div>`,
     ...(own.length > 0 && {
       table: {
@@ -327,19 +330,19 @@ interface Rivalry extends Subject {
   /** As the address names it. */
   readonly rival: string | null
   readonly rivals: readonly Rival[]
+  readonly rivalPath: (rival: string) => string
 }
 
 /** The hours of a rival, on those of the guild: of the one that is named, else of the first. */
 async function rivalFigures(
   visit: Visit,
-  { rival, rivals, path, ...own }: Rivalry,
+  { rival, rivals, rivalPath, path, ...own }: Rivalry,
   frame: Frame,
 ): Promise<readonly Figure[]> {
-  const others = rivals.filter(({ uuid }) => uuid !== null).slice(0, 5)
-  const form: Markup = html`<form action="${path}#hours"><label>Rival <input name="rival" size="14" value="${rival ?? ''}"></label><button>Compare</button></form>`
-  const links = others.map(
-    ({ uuid, name }) => html`<a href="${path}?rival=${uuid ?? ''}#hours" rel="nofollow">${name ?? uuid}</a> `,
-  )
+  const others = rivals.flatMap(({ uuid, name }) => (uuid === null ? [] : [{ uuid, name }])).slice(0, 5)
+  const kept = [...visit.query].filter(([name]) => name !== 'rival')
+  const form: Markup = html`<form action="${path}#hours">${hiddenFields(kept)}<label>Rival <input name="rival" size="14" value="${rival ?? ''}"></label><button>Compare</button></form>`
+  const links = others.map(({ uuid, name }) => html`<a href="${rivalPath(uuid)}" rel="nofollow">${name ?? uuid}</a> `)
   const choice = html`${others.length > 0 ? html`Rivals of this period: ${links}` : ''}${form}`
   const chosen = rival ?? others[0]?.uuid
   if (!chosen) return [{ id: 'rival-hours', title: 'When a rival sleeps', lead: choice }]

@@ -258,6 +258,9 @@ function comparedVersions({ query, now }: Visit, versions: readonly Version[]): 
     const text = query.get(name) ?? ''
     const at = text === '' ? undefined : instantOf(text, now.getTime())
     if (text !== '' && !at) throw new Problem('bad-argument', { detail: `${name} must be ${INSTANT}`, argument: name })
+    // A minute more, as of a period.
+    if (at && at.getTime() > now.getTime() + 60_000)
+      throw new Problem('bad-argument', { detail: `${name} must not be after now`, argument: name })
     return at
   })
   if (!a && !b) return undefined

@@ -38,15 +38,20 @@ export async function searchPage(visit: Visit): Promise<Page | string> {
   })
   return {
     path: '/search',
-    title:
-      text === ''
-        ? 'Search'
-        : hits.length === 0
-          ? `Nothing is called ${text}`
-          : `${count(hits.length, 'name')} like ${text}`,
+    title: text === '' ? 'Search' : hits.length === 0 ? `Nothing is called ${text}` : `${foundText(hits)} like ${text}`,
     lead: `${visit.people ? 'Players, guilds' : 'Guilds'}, items and territories by a part of their names, by prefix or by uuid.`,
     chapters: found,
   }
+}
+
+/** Of each kind no more are counted than are shown. */
+function foundText(hits: readonly Hit[]): string {
+  const shown = kinds.map(([kind]) => hits.filter((hit) => hit.kind === kind).length)
+  const isCut = shown.some((amount) => amount > MOST)
+  return `${isCut ? 'More than ' : ''}${count(
+    shown.reduce((sum, amount) => sum + Math.min(MOST, amount), 0),
+    'name',
+  )}`
 }
 
 function placeOf({ kind, key }: Hit): string {

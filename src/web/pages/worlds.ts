@@ -20,7 +20,7 @@ export async function worldsPage(visit: Visit): Promise<Page> {
     peaksFigure(visit),
     tableFigure(visit, frame),
     onlineTotalFigure(sql, frame),
-    lifecycleFigure(visit),
+    lifecycleFigure(visit, frame),
     worldsFigure(sql, frame),
   ])
   return {
@@ -157,16 +157,17 @@ function seriesBy(hours: readonly WorldHour[], period: Period): (world: string) 
   }
 }
 
-async function lifecycleFigure({ sql }: { readonly sql: Sql }): Promise<Figure> {
+async function lifecycleFigure({ sql }: { readonly sql: Sql }, { to }: Frame): Promise<Figure> {
   const events = await sql.query<{ world: string; event: string; at: Date }>(
-    `select world, event, at from analytics.world_lifecycle order by at desc, world collate "C" limit 50`,
+    `select world, event, at from analytics.world_lifecycle where at < $1 order by at desc, world collate "C" limit 50`,
+    [to],
   )
   const [last] = events
   if (!last) return missing('worlds-up', 'No world was seen going up or down yet', 'wynnsync sync online-players')
   return {
     id: 'worlds-up',
     title: `${last.world} went ${last.event} on ${moment(last.at)}`,
-    lead: html`The latest ${count(events.length, 'change')}.`,
+    lead: html`The latest ${count(events.length, 'change')} before the end of the period.`,
     table: { columns: ['At (UTC)', 'World', 'Went'], rows: events.map(({ at, world, event }) => [at, world, event]) },
   }
 }
