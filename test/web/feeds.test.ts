@@ -114,7 +114,10 @@ describe.each(kindsOfPart)('the feeds on the %s database', (kind) => {
     const item = await of('/feeds/items/bow.atom')
     expect(entriesOf(item).flatMap((entry) => textOf(entry, 'content'))).toEqual(['raw strength: 4 → 6'])
     expect(titles(item)).toEqual([`${hostile.item}: 1 value changed`])
-    expect(titles(await of('/feeds/patches.atom'))).toEqual(['Patch 1: 1 item changed, 0 added, 0 removed'])
+    const patches = titles(await of('/feeds/patches.atom'))
+    const page = parseHTML((await ask('/patches/1')).text).document
+    expect(patches).toEqual([`Patch 1: ${page.querySelector('#patch h3')?.textContent}`])
+    expect(patches).toEqual(['Patch 1: 1 item changed, 0 added, 0 removed, 1 aspect changed'])
     expect(titles(await of('/feeds/news.atom'))).toEqual([])
     // The same event has the same id in every feed.
     const ids = (path: string) => feeds.get(path)?.children.flatMap((entry) => textOf(entry, 'id')) ?? []

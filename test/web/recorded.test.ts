@@ -62,5 +62,12 @@ describe('what is recorded of the world', () => {
     const quests = await pageOf('/quests')
     expect(quests.querySelector('h1')?.textContent).toBe('102 quests in the game')
     expect(quests.querySelector('#changes tbody tr')?.textContent).toMatch(/100\s*102/)
+    await web.world.db.query(
+      `insert into sync.unsent (resource, field, last_sent_at, from_at, received_from, had, out_of, run_id, columns)
+       select resource, '/quests', observed_at, observed_at, observed_at, 1, 1, run_id, '{quest_count.quests}'
+         from sync.run where resource = 'quests' order by observed_at desc limit 1`,
+    )
+    expect((await pageOf('/quests')).querySelector('h1')?.textContent).toBe('The number of quests is not known')
+    await web.world.db.query('delete from sync.unsent')
   })
 })

@@ -39,7 +39,7 @@ describe('pages of what is not known now', () => {
     const page = await pageOf(`/players/${playerId(2)}`)
     expect(page('h1')).toBe('Player2 is in no known guild')
     expect(page('#spells tbody tr')).toMatch(/recruit.*2026-06-01 10:10.*2026-06-01 10:20/s)
-    expect((await pageOf(`/players/${playerId(1)}`))('h1')).toBe('Player1 is owner of a guild')
+    expect((await pageOf(`/players/${playerId(1)}`))('h1')).toBe('Player1 is owner of a guild (as seen 1 Jun, 10:40)')
   })
 
   test('a hold is as long as responses show it, not until another one was seen', async () => {

@@ -3,6 +3,7 @@ import type { Hono } from 'hono'
 import { html, raw } from 'hono/html'
 import { visibleLine } from '../../base/terminal-text.ts'
 import type { Sql } from '../../db/database.ts'
+import { patchText } from '../../drawing/patch/patch-changes.ts'
 import { count, shortened, sometimeAfter } from '../../drawing/words.ts'
 import type { Visit } from '../html/page.ts'
 import { ORIGIN, sendEntity, type Written, written } from '../http/etag.ts'
@@ -134,13 +135,13 @@ async function patchesFeed({ sql, patchesOf }: Visit): Promise<Feed> {
     subtitle: 'Updates of the game, as far as they show in items, recipes, abilities, aspects and quests.',
     self: '/feeds/patches.atom',
     path: '/patches',
-    entries: patches.map(({ patch, startedAt: at, added, changed, removed, recipes, abilities, article }) => ({
+    entries: patches.map(({ startedAt: at, article, ...patch }) => ({
       // Not the number: an earlier patch that is found later moves it.
       key: ['patch', at.toISOString()],
       at,
-      title: `Patch ${patch}: ${count(changed, 'item')} changed, ${added} added, ${removed} removed`,
-      path: `/patches/${patch}`,
-      text: `${count(changed, 'item')} changed, ${added} added, ${removed} removed; ${count(recipes, 'recipe')} and ${count(abilities, 'ability', 'abilities')} changed.${article === null ? '' : ` Published near it: ${article}`}`,
+      title: `Patch ${patch.patch}: ${patchText(patch)}`,
+      path: `/patches/${patch.patch}`,
+      text: `${patchText(patch)}.${article === null ? '' : ` Published near it: ${article}`}`,
     })),
   }
 }

@@ -217,7 +217,7 @@ function gainsFigure(chosen: Counter, gains: readonly Gain[], { from, to }: Fram
   const csv = csvLink('top_gained', { kind, counter, from_time: from, to_time: to, n: 1000 })
   return {
     id: 'gains',
-    title: `${count(known.length, kind === 'guild' ? 'guild' : 'player')} gained some`,
+    title: `${gains.length === MOST ? 'At least ' : ''}${count(known.length, kind === 'guild' ? 'guild' : 'player')} gained some`,
     lead: `What is certain. With “at least”, responses do not show all of the period; hidden numbers are unknown, not zero.${
       known[0]?.found_by === 'all'
         ? ''

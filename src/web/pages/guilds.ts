@@ -96,7 +96,7 @@ export async function guildsPage(visit: Visit): Promise<Page> {
   return {
     path: text === '' ? '/guilds' : `/guilds?q=${encodeURIComponent(text)}`,
     title: `${amount}${text === '' ? '' : ` like ${text}`}`,
-    lead: 'Guilds by name or prefix, those that hold most territories now first. Won and lost are territories of the period, all else is as last seen.',
+    lead: 'Guilds by name or prefix, those that hold most territories now first. Won and lost are territories of the period, as far as the map was watched; all else is as last seen.',
     control: html`${control}${searchForm('/guilds', [['q', 'Name or prefix']], query)}${page.links(total)}`,
     chapters: [
       chapterOf(
@@ -135,7 +135,12 @@ async function guildsBy(
   // Only the ratings that are shown are read, unless all are compared.
   const isRated = by === 'rating'
   const seen = await observedOf(sql, 'territories')
-  const isWatched = seen !== null && seen.first < to && seen.last >= from
+  const [watched] = await sql.query<{ share: number | null }>(
+    `select analytics.watched_share('territories', $1, $2) as share`,
+    [from, to],
+  )
+  // Of a time in a gap it is unknown who won nothing. Without a schedule no gap is known.
+  const isWatched = seen !== null && seen.first < to && seen.last >= from && watched?.share !== 0
   return await sql.query<Standing>(
     `with pair as materialized (
        select to_guild_uuid as winner, from_guild_uuid as loser, count(*) as captures from analytics.territory_capture
@@ -143,7 +148,7 @@ async function guildsBy(
      won as (select winner as uuid, sum(captures)::int as won from pair group by 1),
      lost as (select loser as uuid, sum(captures)::int as lost from pair group by 1),
      shown as (
-       select guild.*, case when $6 then coalesce(won.won, 0) end as won, case when $6 then coalesce(lost.lost, 0) end as lost${isRated ? ', season.rating' : ''}, count(*) over ()::int as total
+       select guild.*, coalesce(won.won, case when $6 then 0 end) as won, coalesce(lost.lost, case when $6 then 0 end) as lost${isRated ? ', season.rating' : ''}, count(*) over ()::int as total
          from (${listed}) guild left join won using (uuid) left join lost using (uuid)
          ${isRated ? ratingOf('guild.uuid') : ''}
         where $1 = '' or strpos(lower(name collate "C"), lower($1 collate "C")) > 0 or lower(prefix collate "C") = lower($1 collate "C")

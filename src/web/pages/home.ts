@@ -127,6 +127,9 @@ async function capturesNumber(sql: Sql, { from, to, now, isLive }: During): Prom
   )
   const watched = await readWatched(sql, 'territories', { from, to }, step)
   const all = captures.reduce((sum, one) => sum + one.captures, 0)
+  // In a gap none is known; some that fell into it may be known from after it.
+  if (all === 0 && watched.every(({ coverage }) => coverage === 0))
+    return { ...nothing, value: '?', label: 'captures', said: 'No capture is known' }
   const isNow = isLive && now.getTime() - seen.last.getTime() < RECENT
   const [first, last] = [seen.first > from ? seen.first : from, isNow || seen.last > to ? to : seen.last]
   const when = spanText(first, last, isNow)
@@ -319,7 +322,7 @@ function withTransfersOnce(moves: readonly Move[]): Move[] {
 async function movesCard({ sql }: Visit, during: During): Promise<Markup> {
   const moves = await (during.isLive ? latestMoves(sql) : movesOf(sql, during))
   if (moves.length === 0 && !during.isLive)
-    return cardOf('moves', 'No join, leave or change of rank in this period', html``)
+    return cardOf('moves', 'No join, leave or change of rank is known in this period', html``)
   if (moves.length === 0)
     return cardOf(
       'moves',
@@ -348,11 +351,11 @@ async function lootCard(sql: Sql, { to, now, isLive }: During): Promise<Markup> 
   const rewards = await sql.query<Loot>(
     `with pool as materialized (select * from analytics.loot_pool_at((select least($1::timestamptz, last_at, now()) from analytics.watch('loot-pools')))), rare as (
        select pool.pool, pool.kind, pool.reward, pool.since,
-              row_number() over (partition by pool.kind, pool.pool order by pool.tier is distinct from 'Mythic', pool.tier is distinct from 'Fabled',
-                                 pool.tier is distinct from 'Legendary', pool.since desc, pool.reward collate "C") as place
+              row_number() over (partition by pool.kind, pool.pool order by array_position('{MYTHIC,FABLED,LEGENDARY}', upper(pool.tier collate "C")),
+                                 pool.since desc, pool.reward collate "C") as place
          from pool where pool.reward is not null)
      select rare.pool, rare.kind, rare.reward, rare.since from rare where rare.place = 1 order by rare.since desc, rare.kind collate "C" desc, rare.pool collate "C" limit $2`,
-    [to, shown.pools],
+    [isLive ? to : new Date(to.getTime() - 1), shown.pools],
   )
   const [first] = rewards
   if (!first)

@@ -4,7 +4,7 @@ import type { Frame } from '../../drawing/frame.ts'
 import type { Markup } from '../../drawing/html-table.ts'
 import { observedOf, type Period } from '../../drawing/period.ts'
 import { legendLine } from '../../drawing/swatch.ts'
-import { apiWords, clockTime, count, day, length, number, percent } from '../../drawing/words.ts'
+import { apiWords, asSeen, clockTime, count, day, length, number, percent } from '../../drawing/words.ts'
 import { resolveName } from '../../questions/asking/names.ts'
 import { csvLink, guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
@@ -46,7 +46,7 @@ export async function playerPage(visit: Visit): Promise<Page> {
   const username = latest?.username ?? boards.find((board) => board.name)?.name ?? name
   const guild =
     latest?.guild && latest.until === null
-      ? ` is ${latest.rank ?? 'a member'} of ${latest.name ?? 'a guild'}`
+      ? ` is ${latest.rank ?? 'a member'} of ${latest.name ?? 'a guild'}${asSeen(latest.shown, visit.now)}`
       : ' is in no known guild'
   return {
     path,
@@ -191,13 +191,18 @@ function rects(spells: readonly Stretch[], at: Date, attributes: string, least =
     .join('')
 }
 
+/** So many sessions are listed. */
+const SESSIONS = 50
+
 async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {
   const sessions = await sql.query<{ world: string; from: Date; until: Date; isOpen: boolean | null; seconds: number }>(
     `select world, listed_from as "from", listed_until as until, is_open as "isOpen", seconds_estimate as seconds from analytics.player_session
-      where player_uuid = $1::text::uuid order by listed_from desc limit 50`,
+      where player_uuid = $1::text::uuid order by listed_from desc limit ${SESSIONS + 1}`,
     [player],
   )
   const [last] = sessions
+  const amount =
+    sessions.length > SESSIONS ? `More than ${count(SESSIONS, 'session')}` : count(sessions.length, 'session')
   if (!last)
     return missing(
       'session-list',
@@ -208,14 +213,16 @@ async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {
     id: 'session-list',
     title: last.isOpen
       ? `Online on ${last.world}, as of the latest response`
-      : `${count(sessions.length, 'session')}, the latest on ${last.world}`,
+      : `${amount}, the latest on ${last.world}`,
     lead: 'Listed from the first to the last response. About how long, as far as responses tell: one that a single response lists was shorter than the time between two.',
     table: {
       columns: ['World', 'Listed from (UTC)', 'Until (UTC)', 'About'],
-      rows: sessions.map(({ world, from, until, seconds }) => [
-        ...[world, from, until, seconds < 1 ? 'listed once' : length(seconds)],
-      ]),
-      note: csvLink('player_session', { player_uuid: player, limit: 10_000 }),
+      rows: sessions
+        .slice(0, SESSIONS)
+        .map(({ world, from, until, seconds }) => [
+          ...[world, from, until, seconds < 1 ? 'listed once' : length(seconds)],
+        ]),
+      note: html`${sessions.length > SESSIONS ? `The latest ${SESSIONS}; ` : ''}${csvLink('player_session', { player_uuid: player, limit: 10_000 })}`,
     },
     isTableShown: true,
   }
@@ -229,11 +236,17 @@ interface BoardPlace {
   readonly since: Date
 }
 
+/** The last places that a player had on a board are looked up: as many as a player may have characters on one. */
+const CHARACTERS = 20
+
 /** The places of leaderboards that the player has now; none of one who hides. */
 async function readBoards({ sql }: Visit, player: string): Promise<BoardPlace[]> {
   return await sql.query<BoardPlace>(
     `select latest.type, latest.place, latest.score, latest.name, latest.observed_at as since
-       from (select distinct type, place from game.leaderboard_place where player_uuid = $1::text::uuid limit 500) had
+       from (select type, place
+               from (select type, place, row_number() over (partition by type order by max(observed_at) desc) as nth
+                       from game.leaderboard_place where player_uuid = $1::text::uuid group by type, place) each
+              where nth <= ${CHARACTERS}) had
       cross join lateral (select * from game.leaderboard_place sample where sample.type = had.type and sample.place = had.place
                            order by sample.observed_at desc limit 1) latest
       where latest.player_uuid = $1::text::uuid

@@ -233,7 +233,10 @@ export async function questsPage({ sql }: Visit): Promise<Page> {
   const [latest] = await sql.query<{ quests: number | null; since: Date }>(
     `select quests, valid_from as since from analytics.quest_count order by valid_from desc limit 1`,
   )
-  const now = latest ? `${count(latest.quests ?? 0, 'quest')} in the game` : 'No number of quests was seen yet'
+  const now =
+    latest?.quests == null
+      ? `${latest ? 'The number of quests is not known' : 'No number of quests was seen yet'}`
+      : `${count(latest.quests, 'quest')} in the game`
   const figures: Figure[] = [
     latest
       ? { id: 'quests', title: now, lead: 'The API says of quests only how many there are.' }

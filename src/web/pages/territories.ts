@@ -7,9 +7,9 @@ import { empiresFigure } from '../../drawing/map/empires.ts'
 import { mapFrameOf } from '../../drawing/map/map-frame.ts'
 import { territoryLevels, territoryStandingFigure } from '../../drawing/map/territory-standing.ts'
 import { territoryStorageFigure } from '../../drawing/map/territory-storage.ts'
-import { count, length, levelText, moment } from '../../drawing/words.ts'
+import { count, length, levelText, moment, number } from '../../drawing/words.ts'
 import type { Holder } from '../../questions/asking/names.ts'
-import { guildLink, link } from '../html/links.ts'
+import { csvLink, guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { areHoldersSent, type HeldPlace } from '../html/places-map.ts'
@@ -23,6 +23,9 @@ interface Territory extends Omit<HeldPlace, 'x1' | 'z1' | 'x2' | 'z2'> {
 }
 
 const HOUR = 3_600_000
+
+/** So many holds of a territory are listed; and the one that is confirmed longest is found among so many that lasted longest. */
+const [HOLDS, LONGEST] = [200, 500]
 
 const columns = `territory, guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix, held_from as since,
   is_hq as hq, treasury, defences, observed_at as observed`
@@ -121,7 +124,7 @@ export async function territoryPage(visit: Visit): Promise<Page> {
   const holds = await sql.query<Hold>(
     `select guild_uuid::text as uuid, guild_name as name, held_from as since, held_until as until,
             confirmed_until as shown, extract(epoch from confirmed_for)::double precision as seconds
-       from analytics.territory_hold where territory = $1 order by held_from desc limit 200`,
+       from analytics.territory_hold where territory = $1 order by held_from desc limit ${HOLDS}`,
     [name],
   )
   if (!territory && holds.length === 0)
@@ -132,12 +135,13 @@ export async function territoryPage(visit: Visit): Promise<Page> {
   const path = `/territories/${encodeURIComponent(name)}`
   const { frame, control } = await shownPeriod(visit, { path, of: ['territories'] })
   // One is drawn while the database works for the next.
-  const [storage, standing, captures, every, areSent] = await Promise.all([
+  const [storage, standing, captures, every, areSent, longest] = await Promise.all([
     territoryStorageFigure(sql, name, frame),
     territoryStandingFigure(sql, name, frame),
     latestCaptures(sql, { territory: name }, 200),
     expectedEvery(sql, 'territories'),
     areHoldersSent(sql),
+    longestHold(sql, name),
   ])
   const unobserved = unobservedSince(territory, visit.now, every)
   return {
@@ -146,7 +150,7 @@ export async function territoryPage(visit: Visit): Promise<Page> {
     title: `${titleOf(name, { territory, areSent })}${unobserved ? `, as of ${moment(unobserved)}` : ''}`,
     lead: `${leadOf({ territory, areSent })}${unobserved ? ` Not observed since ${moment(unobserved)} UTC.` : ''}`,
     chapters: [
-      chapterOf('holds', 'Holds', holdsFigure(name, { territory, areSent }, holds)),
+      chapterOf('holds', 'Holds', holdsFigure(name, { territory, areSent }, holds, longest)),
       chapterOf('economy', 'Economy', storage, standing),
       chapterOf('taken', 'Captures', {
         id: 'captures',
@@ -186,15 +190,34 @@ function leadOf({ territory: row, areSent }: Standing): string {
   return `${owner}Treasury ${levelText(treasury)}, defences ${levelText(defences)}${hq ? ', headquarters of its guild' : ''}.`
 }
 
-function holdsFigure(name: string, { territory: row, areSent }: Standing, holds: readonly Hold[]): Figure {
-  const [first, ...rest] = holds
-  if (!first && !areSent)
+/** The hold that responses show longest, with how many there are in all: more than are listed. */
+async function longestHold(
+  sql: Visit['sql'],
+  territory: string,
+): Promise<(Hold & { readonly all: number }) | undefined> {
+  const [longest] = await sql.query<Hold & { readonly all: number }>(
+    `select guild_uuid::text as uuid, guild_name as name, held_from as since, held_until as until, confirmed_until as shown,
+            extract(epoch from confirmed_for)::double precision as seconds,
+            (select count(*)::int from analytics.territory_hold each where each.territory = $1) as all
+       from (select * from analytics.territory_hold where territory = $1 order by held_for desc limit ${LONGEST}) hold
+      order by confirmed_for desc, held_from desc limit 1`,
+    [territory],
+  )
+  return longest
+}
+
+function holdsFigure(
+  name: string,
+  { territory: row, areSent }: Standing,
+  holds: readonly Hold[],
+  longest: Awaited<ReturnType<typeof longestHold>>,
+): Figure {
+  if (!longest && !areSent)
     return { id: 'hold-list', title: 'Who held it is not known', lead: 'The API does not say it.' }
-  if (!first) {
+  if (!longest) {
     const until = row?.observed ? `, at the latest on ${moment(row.observed)} UTC` : ''
     return { id: 'hold-list', title: 'It is unowned', lead: `No guild held ${name} whenever it was observed${until}.` }
   }
-  const longest = rest.reduce((a, b) => (b.seconds > a.seconds ? b : a), first)
   return listFigure(
     'hold-list',
     `Held longest by ${longest.name ?? longest.uuid}: ${length(longest.seconds)} from ${moment(longest.since)}, as far as responses show it`,
@@ -203,6 +226,10 @@ function holdsFigure(name: string, { territory: row, areSent }: Standing, holds:
       rows: holds.map(({ uuid, name, since, shown, until, seconds }) => [
         ...[guildLink(uuid, name), since, shown, until ?? '', length(seconds)],
       ]),
+      note:
+        longest.all > holds.length
+          ? html`The latest ${number(holds.length)} of ${number(longest.all)}; ${csvLink('territory_hold', { territory: name, limit: 10_000 }, 'CSV of all')}.`
+          : undefined,
     },
   )
 }

@@ -103,6 +103,12 @@ export async function leaderboardsPage(visit: Visit): Promise<Page> {
     [frame.from, frame.to],
   )
   const changesOf = new Map(changed.map((one) => [one.type, one]))
+  const [watched] = await visit.sql.query<{ share: number | null }>(
+    `select analytics.watched_share('leaderboards', $1, $2) as share`,
+    [frame.from, frame.to],
+  )
+  const seen = await observedOf(visit.sql, 'leaderboards')
+  const isWatched = seen !== null && seen.first < frame.to && seen.last >= frame.from && watched?.share !== 0
   const figure: Figure =
     boards.length === 0
       ? missing('list', 'No leaderboard was seen yet', 'wynnsync sync leaderboards')
@@ -110,7 +116,7 @@ export async function leaderboardsPage(visit: Visit): Promise<Page> {
           columns: ['Leaderboard', 'Ranks', 'Changes in the period', 'The last (UTC)'],
           rows: boards.map(({ type, kind }) => [
             ...[link('leaderboards', type), kind === null ? '' : `${kind}s`],
-            ...[changesOf.get(type)?.changes ?? 0, changesOf.get(type)?.last ?? ''],
+            ...[changesOf.get(type)?.changes ?? (isWatched ? 0 : null), changesOf.get(type)?.last ?? ''],
           ]),
         })
   return {
