@@ -2,15 +2,11 @@ import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
 import { lootPools } from '../../src/resources/loot-pools/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
-import { guildBody, place, playerId, syncGuild } from '../support/guild-answers.ts'
+import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { webWorld } from '../support/web-world.ts'
 
 const [HOLDS, SESSIONS, BOARDS] = [205, 52, 40]
-
-/** A minute of the tenth day. */
-const minute = (nth: number) =>
-  `10 ${String(Math.floor(nth / 60)).padStart(2, '0')}:${String(nth % 60).padStart(2, '0')}`
 
 describe('what a page has no room for', () => {
   const web = webWorld('server', async (world) => {
@@ -19,12 +15,23 @@ describe('what a page has no room for', () => {
     const rewards = [reward('Ash Ring', 'RARE'), reward('Old Bow', 'MYTHIC'), reward('Pale Cap', 'FABLED')]
     await world.sync(lootPools, [{ name: 'Vault', internalName: 'vault', type: 'RAID', rewards }], '10:00')
     for (const at of ['10:00', '09 10:00']) await world.sync(territories, { Oak: place('c', '09:00') }, at)
-    for (let nth = 0; nth < HOLDS; nth++)
-      await world.sync(territories, { Oak: place(nth % 2 === 0 ? 'a' : 'b', minute(nth)) }, minute(nth))
-    for (let nth = 0; nth < SESSIONS; nth++) {
-      await syncOnline(world, onlineBody({ EU1: [1, 2] }), minute(300 + 4 * nth))
-      await syncOnline(world, onlineBody({ EU1: [2] }), minute(302 + 4 * nth))
-    }
+    await syncOnline(world, onlineBody({ EU1: [2] }), '10 10:00')
+    // Each hold and session a minute after the one before.
+    await world.db.query(`update game.territory_hold set valid_until = '2026-06-10Z'`)
+    await world.db.query(
+      `insert into game.territory_hold (territory, guild_uuid, guild_name, valid_from, valid_until, previous_until, observed_at, document, hash)
+       select 'Oak', holder.uuid, holder.name, at, case when nth < ${HOLDS} then at + interval '1 minute' else 'infinity' end, at, at, '{}', '\\x00'
+         from generate_series(1, ${HOLDS}) nth
+        cross join lateral (select timestamptz '2026-06-10Z' + make_interval(mins => nth - 1) as at) moment
+         join (values (0, $1::uuid, 'Guild a'), (1, $2::uuid, 'Guild b')) holder(side, uuid, name) on holder.side = nth % 2`,
+      [guildId('a'), guildId('b')],
+    )
+    await world.db.query(
+      `insert into game.player_listing (player_uuid, first_listed_at, last_unlisted_at, last_listed_at, first_unlisted_at, world, last_world)
+       select $1, at, at - interval '20 seconds', at + interval '20 seconds', at + interval '40 seconds', 'EU1', 'EU1'
+         from generate_series(timestamptz '2026-06-10Z', timestamptz '2026-06-10Z' + make_interval(mins => ${SESSIONS - 1}), interval '1 minute') at`,
+      [playerId(1)],
+    )
     // A player who went from the last place of each board to the first, and others on the places left behind.
     await world.db.query(
       `insert into game.leaderboard_place (type, place, player_uuid, name, score, observed_at)

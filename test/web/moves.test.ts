@@ -1,6 +1,6 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
-import { guildBody, syncGuild } from '../support/guild-answers.ts'
+import { guildBody, guildId, syncGuild } from '../support/guild-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { serve } from '../support/web-world.ts'
 import { worldOf } from '../support/world.ts'
@@ -32,5 +32,26 @@ describe.each(kindsOfPart)('moves of members on the %s database', (kind) => {
     expect(feed).toContain('Player1 transferred from Guild a to Guild b')
     expect(feed).toContain('Player3 promoted from recruit to chief')
     expect((await ask('/feeds/guilds/aaa.atom')).text).toContain('Player4 left Guild a (some time after 1 Jun, 10:00)')
+  })
+
+  test('a change of sides says the name of the former guild, which is gone', async () => {
+    await syncGuild(world, guildBody('a', { 1: { rank: 'owner' }, 2: {} }), '10:00')
+    await syncGuild(world, guildBody('b', { 3: {} }), '10:00')
+    await syncGuild(world, guildBody('b', { 2: { joined: '10:30' }, 3: {} }), '11:00')
+    for (const at of ['11:01', '12:00']) await syncGuild(world, guildBody('a', { 1: { rank: 'owner' } }), at)
+    await world.db.query(`update game.guild set valid_until = '2026-06-01T12:10Z' where guild_uuid = $1`, [
+      guildId('a'),
+    ])
+    const { ask } = await serve(world)
+    expect((await ask('/feeds/guilds/bbb.atom')).text).toContain('Player2 transferred from Guild a to Guild b')
+    expect(parseHTML((await ask('/')).text).document.querySelector('#moves')?.textContent).toContain('from Guild a to')
+    const { document } = parseHTML((await ask('/guilds/bbb')).text)
+    const rows = [...document.querySelectorAll('#moves tbody tr')].map((row) =>
+      [1, 2, 5].map((place) => row.children[place]?.textContent),
+    )
+    expect(rows).toEqual([
+      ['joined', 'Player2', 'Guild a'],
+      ['transferred', 'Player2', 'Guild a'],
+    ])
   })
 })

@@ -64,6 +64,14 @@ describe('a page of a period', () => {
     expect(kept(fieldsOf(document.querySelector('form[action$="#hours"]')))).toEqual(wanted)
     const gained = document.querySelector('#standing a[href^="/gained"]')?.getAttribute('href')
     expect(kept(new URL(String(gained), 'http://x').searchParams).slice(0, 2)).toEqual(wanted.slice(0, 2))
+    for (const path of ['/', '/captures', `/players/${playerId(1)}`]) {
+      const page = await pageOf(`${path}?${PERIOD}`)
+      const about = [...page.document.querySelectorAll('.numbers a, p.at a, #map .note a')]
+      const onward = about.map((one) => String(one.getAttribute('href'))).filter((href) => !href.startsWith('/patches'))
+      expect([path, onward.length > 0]).toEqual([path, true])
+      for (const href of onward)
+        expect([href, kept(new URL(href, 'http://x').searchParams).slice(0, 2)]).toEqual([href, wanted.slice(0, 2)])
+    }
     const guilds = await pageOf(`/guilds?${PERIOD}&sort=name&page=1`)
     const search = fieldsOf(guilds.document.querySelector('form[action="/guilds"][role="search"]'))
     expect([kept(search), search.has('page'), search.getAll('q')]).toEqual([wanted, false, ['']])

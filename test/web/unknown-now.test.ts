@@ -1,5 +1,5 @@
 import { parseHTML } from 'linkedom'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { lootPools } from '../../src/resources/loot-pools/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
@@ -48,6 +48,7 @@ describe('pages of what is not known now', () => {
   })
 
   test('nothing is free, and no pool empty, while the API does not say what is so', async () => {
+    onTestFinished(async () => void (await web.world.db.query('delete from sync.unsent')))
     await unsent('territories', '/guild', 'territory_hold.guild_uuid', '20 10:00')
     await unsent('loot-pools', '/rewards', 'loot_pool_reward.*', '10:00')
     const oak = await pageOf('/territories/Oak')
@@ -57,9 +58,29 @@ describe('pages of what is not known now', () => {
     const guild = await pageOf(`/guilds/${guildId('a')}`)
     expect(guild('h1')).toMatch(/, \? territories$/)
     expect(guild('#standing h3')).toBe('What it holds is not known')
-    expect((await pageOf('/pools'))('main')).toContain('(not sent)')
+    const pools = await pageOf('/pools')
+    expect([pools('#rewards-1 h3'), pools('main').includes('(not sent)')]).toEqual(['What it has is not known', true])
+    expect((await pageOf('/territories'))('#list tbody')).not.toContain('no owner')
     expect((await pageOf('/'))('#loot')).toContain('What the loot pools had is not known')
     const period = { from: new Date(instantOf('19 00:00')), to: new Date(instantOf('21 00:00')) }
     expect((await reportOf(web.world, period)).html).toContain('0 pools with 0 rewards')
+  })
+
+  test('one is not free whose record cannot be read, and another is', async () => {
+    const list = async () => (await pageOf('/territories'))('#list tbody tr')
+    expect([(await pageOf('/territories/Elm'))('h1'), await list()]).toEqual([
+      expect.stringMatching(/^No guild holds Elm/),
+      expect.stringContaining('no owner'),
+    ])
+    await web.world.db.query(
+      `insert into sync.unread (resource, key, from_at, run_id) values ('territories/holds', 'Elm', $1, gen_random_uuid())`,
+      [new Date(instantOf('20 10:00'))],
+    )
+    const page = await pageOf('/territories/Elm')
+    expect([page('h1'), page('#hold-list h3')]).toEqual([
+      expect.stringMatching(/^Who holds Elm is not known/),
+      'Who held it is not known',
+    ])
+    expect(await list()).not.toContain('no owner')
   })
 })

@@ -24,9 +24,10 @@ interface Move {
 export async function movesFigure(sql: Sql, guild: string, frame: Frame): Promise<Figure> {
   const moves = await sql.query<Move>(
     `select event.at, event.not_before as "notBefore", event.event, event.player_uuid::text as player, event.username, coalesce(event.from_rank, '') as "fromRank",
-            coalesce(event.to_rank, '') as "toRank", coalesce(other.name, '') as other
+            coalesce(event.to_rank, '') as "toRank",
+            -- Of a guild that is gone, the last name.
+            coalesce(analytics.counted_name('guild', event.other_guild_uuid, null), event.other_guild_uuid::text, '') as other
        from analytics.membership_event event
-       left join lateral (select name from analytics.guild where guild_uuid = event.other_guild_uuid offset 0) other on true
       where event.guild_uuid = $1 and event.at >= $2 and event.at < $3 order by event.at, event.username collate "C", event.event collate "C"`,
     [guild, frame.from, frame.to],
   )

@@ -227,10 +227,8 @@ async function moveEntries(sql: Sql, guild: string): Promise<Entry[]> {
   const moves = await sql.query<Move>(
     `with latest as (select * from analytics.membership_event where guild_uuid::text = $1 order by at desc limit ${most})
      select at, not_before as "notBefore", event, player_uuid::text as player, username, guild_name as name, from_rank as "from", to_rank as "to",
-            other.name as former
+            case when event = 'transferred' then analytics.counted_name('guild', other_guild_uuid, null) end as former
        from latest
-       left join lateral (select guild.name from analytics.guild where latest.event = 'transferred'
-                             and guild.guild_uuid = latest.other_guild_uuid offset 0) other on true
       order by at desc`,
     [guild],
   )

@@ -28,6 +28,8 @@ interface ShownPeriod {
   readonly control: Markup
   /** Whether it has all that was ever observed. */
   readonly isWhole: boolean
+  /** A path with the period of the address, where that names one: for links to pages about the same time. */
+  readonly kept: (path: string) => string
 }
 
 const [HOUR, DAY] = [3_600_000, 86_400_000]
@@ -61,8 +63,13 @@ export async function shownPeriod(
   const frame: Frame = { ...period, guild: guild ?? null, writtenAt: now }
   const isWhole =
     !seen || (period.from <= beginOf(0, period.to, seen.first) && period.to.getTime() >= endAfter(seen.last).getTime())
-  return { frame, control: seen ? await switchOf(sql, { path, query, seen, period, days }) : html``, isWhole }
+  const named = [...query].filter(([name]) => isOfPeriod(name))
+  const kept = (to: string) =>
+    named.length === 0 ? to : `${to}${to.includes('?') ? '&' : '?'}${new URLSearchParams(named)}`
+  return { frame, control: seen ? await switchOf(sql, { path, query, seen, period, days }) : html``, isWhole, kept }
 }
+
+const isOfPeriod = (name: string) => periodParameters.some((one) => one === name)
 
 function wantedPeriod(query: URLSearchParams, now: Date): Partial<Period> {
   const at = (name: 'from' | 'to') => {
@@ -91,7 +98,7 @@ interface Switching {
 
 /** Links to the usual periods, each with its instants in the address, so that it shows the same later; and a form for others. */
 async function switchOf(sql: Visit['sql'], { path, query, seen, period, days }: Switching): Promise<Markup> {
-  const others = [...query].filter(([name]) => !(periodParameters as readonly string[]).includes(name) && name !== 'at')
+  const others = [...query].filter(([name]) => !isOfPeriod(name) && name !== 'at')
   const choices = await usualPeriods(sql, seen, days)
   const isSame = ([, { from, to }]: readonly [string, Period]) =>
     from.getTime() === period.from.getTime() && to.getTime() === period.to.getTime()

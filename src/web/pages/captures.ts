@@ -62,7 +62,7 @@ export function captureTable(captures: readonly Capture[]): Table {
 /** `/captures`: who took what from whom in a period. */
 export async function capturesPage(visit: Visit): Promise<Page> {
   const { sql } = visit
-  const { frame, control } = await shownPeriod(visit, { path: '/captures', of: ['territories'] })
+  const { frame, control, kept } = await shownPeriod(visit, { path: '/captures', of: ['territories'] })
   // One is drawn while the database works for the next.
   const [captures, matrix, latest] = await Promise.all([
     capturesFigure(sql, frame),
@@ -79,7 +79,7 @@ export async function capturesPage(visit: Visit): Promise<Page> {
     feed: '/feeds/captures.atom',
     title: captures.title,
     lead: `Territories that changed hands, ${moment(frame.from)} to ${moment(frame.to)}.`,
-    control: html`${control}<p class="at"><a href="/records">Records of the map</a></p>`,
+    control: html`${control}<p class="at"><a href="${kept('/records')}">Records of the map</a></p>`,
     chapters: [
       chapterOf('war', 'Who takes from whom', captures, matrix),
       ...(latest.length > 0 ? [chapterOf('list', 'Captures', list)] : []),

@@ -67,7 +67,7 @@ export async function gainedPage(visit: Visit): Promise<Page> {
     const none = missing('none', 'Nothing is counted yet', 'wynnsync sync guilds')
     return { path: '/gained', title: none.title, lead: leadText, chapters: [chapterOf('gained', 'Gains', none)] }
   }
-  const { frame, control } = await shownPeriod(visit, { path: '/gained', of: kinds[kind]?.of ?? [] })
+  const { frame, control, kept } = await shownPeriod(visit, { path: '/gained', of: kinds[kind]?.of ?? [] })
   const found = await gainsOf(visit, some, frame)
   if (!found)
     throw new Problem('bad-argument', {
@@ -80,7 +80,7 @@ export async function gainedPage(visit: Visit): Promise<Page> {
     path: `/gained?${new URLSearchParams({ kind, counter: chosen.counter })}`,
     title: titleOf(first, chosen, own !== undefined),
     lead: `${moment(frame.from)} to ${moment(frame.to)} UTC. ${chosen.meaning.replace(/ NULL:.*$/, '')}`,
-    control: html`${kindLinks(counters, chosen, frame)}${counterForm(some, { chosen, own }, query)}${control}<p class="at note">Of the map: <a href="/records">records of captures, holds and empires</a></p>`,
+    control: html`${kindLinks(counters, chosen, frame)}${counterForm(some, { chosen, own }, query)}${control}<p class="at note">Of the map: <a href="${kept('/records')}">records of captures, holds and empires</a></p>`,
     chapters: [
       chapterOf('gained', 'Who gained most', gainsFigure(chosen, gains, frame)),
       ...(first

@@ -14,7 +14,7 @@ import { compact, count, levelText, moment, number, percent, wholeTick } from '.
 import { type Banner, bannerMarkup } from '../html/banner.ts'
 import { csvLink, hiddenFields, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
-import { periodParameters, shownPeriod } from '../html/period.ts'
+import { shownPeriod } from '../html/period.ts'
 import { areHoldersSent, type HeldPlace, placesMap, readPlaces } from '../html/places-map.ts'
 import { type Column, sortedTable } from '../html/sorted-table.ts'
 import { retentionFigure } from './guild-retention.ts'
@@ -170,7 +170,7 @@ export async function guildPage(visit: Visit): Promise<Page> {
   const rivalPath = (other: string) => `${path}?${new URLSearchParams([...kept, ['rival', other]])}#hours`
   const [unlisted, standing, production, hours, overlay, war, members, moves, stayed, names] = await Promise.all([
     guild ? undefined : notListed(visit),
-    nowFigure(visit, subject, { guild, places, held }),
+    nowFigure(visit, subject, { guild, places, held, kept: shown.kept }),
     held !== null && held > 0 ? productionFigure(visit, uuid) : undefined,
     guildHoursFigure(sql, uuid, frame),
     rivalFigures(visit, { ...subject, rival, rivals, rivalPath }, frame),
@@ -235,13 +235,15 @@ interface Standing {
   readonly places: readonly HeldPlace[]
   /** Null where that is not known. */
   readonly held: number | null
+  /** A path with the period of the page. */
+  readonly kept: (path: string) => string
 }
 
 /** The banner, the level, where it is on the map, and how to follow it. */
 async function nowFigure(
   visit: Visit,
   { uuid, name, prefix }: Subject,
-  { guild, places, held }: Standing,
+  { guild, places, held, kept }: Standing,
 ): Promise<Figure> {
   const banner = await readBanner(visit, uuid)
   const xp = guild?.xp ?? null
@@ -253,8 +255,6 @@ async function nowFigure(
     : ''
   const known = prefix !== null && /^\w+$/.test(prefix) ? prefix : uuid
   const own = places.filter((place) => place.uuid === uuid)
-  const kept = [...visit.query].filter(([name]) => periodParameters.some((one) => one === name))
-  const gained = `/gained?${new URLSearchParams([['kind', 'guild'], ['entity', uuid], ...kept])}`
   const watch = `wynnsync watch add ${known.toLowerCase()} --event captured --event lost --guild ${known} --discord -`
   return {
     id: 'standing',
@@ -266,7 +266,7 @@ async function nowFigure(
           : `It holds ${count(held, 'territory', 'territories')} of ${number(places.length)}`,
     picture: html`<div class="standing">${banner ? bannerMarkup(banner, name) : ''}<div>${level}${facts}
 <p>A message when it wins or loses a territory: <code>${watch}</code></p>
-<p class="note"><a href="/feeds/guilds/${uuid}.atom">Feed of what happens to it</a>; <a href="${gained}" rel="nofollow">what it gained, day by day</a></p></div>
+<p class="note"><a href="/feeds/guilds/${uuid}.atom">Feed of what happens to it</a>; <a href="${kept(`/gained?kind=guild&entity=${uuid}`)}" rel="nofollow">what it gained, day by day</a></p></div>
 ${places.length > 0 ? placesMap(places, { id: 'guild-map', guild: uuid, label: 'The map, in colour where the guild holds it' }) : ''}</div>`,
     ...(own.length > 0 && {
       table: {

@@ -56,13 +56,17 @@ interface During extends Period {
   readonly now: Date
   /** Whether it goes on: what is last known is true now. */
   readonly isLive: boolean
+  /** A path with the period of the address. */
+  readonly kept: (path: string) => string
 }
 
 /** All of the page but what names players. */
 async function partsOf(visit: Visit) {
   const { sql, now, query } = visit
-  const { frame, control } = await shownPeriod(visit, { path: '/', of: ['territories', 'online-players'], days: 1 })
-  const during = { from: frame.from, to: frame.to, now, isLive: !query.has('to') }
+  const { frame, control, kept } = await shownPeriod(visit, {
+    ...{ path: '/', of: ['territories', 'online-players'], days: 1 },
+  })
+  const during = { from: frame.from, to: frame.to, now, isLive: !query.has('to'), kept }
   // One is drawn while the database works for the next.
   const placesRead = readPlaces(sql, during.isLive ? undefined : new Date(frame.to.getTime() - 1))
   const [places, map, captured, [players, worlds], patch, loot] = await Promise.all([
@@ -82,7 +86,7 @@ async function partsOf(visit: Visit) {
   }
 }
 
-async function mapFigure(sql: Sql, places: readonly HeldPlace[], { to, isLive }: During): Promise<Figure> {
+async function mapFigure(sql: Sql, places: readonly HeldPlace[], { to, isLive, kept }: During): Promise<Figure> {
   if (places.length === 0) return missing('map', unseen, 'wynnsync sync territories')
   const captures = await latestCaptures(sql, { before: isLive ? null : to }, shown.captures)
   const prefixes = new Map(places.map(({ uuid, prefix }) => [uuid, prefix]))
@@ -93,8 +97,8 @@ async function mapFigure(sql: Sql, places: readonly HeldPlace[], { to, isLive }:
     id: 'map',
     title: 'The map',
     picture: html`<div class="front"><div>${placesMap(places, { id: 'home-map', label: 'Map of the territories in the colours of those who hold them' })}
-<p class="note">Hatched: no holder known. <a href="/map">The whole map</a> through time, with routes, treasury and defences. ${isLive ? html`<span id="home-live" role="status"></span>` : ''}</p></div>
-<div><h3>Captures</h3>${captures.length === 0 ? html`<p class="soft">None was seen yet.</p>` : html`<ol id="ticker">${captures.map(line)}</ol><p class="note"><a href="/captures">All captures</a></p>`}</div></div>`,
+<p class="note">Hatched: no holder known. <a href="${kept('/map')}">The whole map</a> through time, with routes, treasury and defences. ${isLive ? html`<span id="home-live" role="status"></span>` : ''}</p></div>
+<div><h3>Captures</h3>${captures.length === 0 ? html`<p class="soft">None was seen yet.</p>` : html`<ol id="ticker">${captures.map(line)}</ol><p class="note"><a href="${kept('/captures')}">All captures</a></p>`}</div></div>`,
   }
 }
 
@@ -114,8 +118,8 @@ function spanText(from: Date, to: Date, isNow: boolean): string {
 }
 
 /** Captures of the period, up to the last time that the map was seen: of what was not watched nothing is counted as zero. */
-async function capturesNumber(sql: Sql, { from, to, now, isLive }: During): Promise<Shown> {
-  const nothing = { href: '/captures', bars: [], barsLabel: 'Nothing is known' }
+async function capturesNumber(sql: Sql, { from, to, now, isLive, kept }: During): Promise<Shown> {
+  const nothing = { href: kept('/captures'), bars: [], barsLabel: 'Nothing is known' }
   const seen = await observedOf(sql, 'territories')
   if (!seen || seen.first >= to || seen.last < from)
     return { ...nothing, value: '?', label: 'captures', said: 'No capture is known' }
@@ -146,8 +150,8 @@ async function capturesNumber(sql: Sql, { from, to, now, isLive }: During): Prom
 }
 
 /** Players online, listed and hidden, and worlds that are up, when the period ends; and before. */
-async function onlineNumbers(sql: Sql, { from, to, now, isLive }: During): Promise<[Shown, Shown]> {
-  const unknown = { value: '?', href: '/worlds', bars: [], barsLabel: 'Nothing is known' }
+async function onlineNumbers(sql: Sql, { from, to, now, isLive, kept }: During): Promise<[Shown, Shown]> {
+  const unknown = { value: '?', href: kept('/worlds'), bars: [], barsLabel: 'Nothing is known' }
   const nothing: [Shown, Shown] = [
     { ...unknown, label: 'players online', said: 'players online unknown' },
     { ...unknown, label: 'worlds', said: '' },
@@ -174,7 +178,7 @@ async function onlineNumbers(sql: Sql, { from, to, now, isLive }: During): Promi
   const listed = total - (hidden ?? 0)
   const when = isLive && now.getTime() - last.getTime() < RECENT ? '' : ` on ${moment(last)}`
   const hiding = hidden === null ? '' : `, ${number(hidden)} hidden`
-  const bars = { href: '/worlds', barsLabel: `Averages of each ${every(step)} before` }
+  const bars = { href: kept('/worlds'), barsLabel: `Averages of each ${every(step)} before` }
   return [
     {
       ...bars,
@@ -294,10 +298,9 @@ async function readMoves(sql: Sql, source: string, values: readonly SqlValue[]):
   return await sql.query<Move>(
     `with latest as (select * from ${source} order by at desc limit ${3 * shown.moves})
      select at, event, username, player_uuid::text as player, latest.guild_uuid::text as guild, guild_name as name,
-            coalesce(to_rank, from_rank) as rank, other_guild_uuid::text as other, former.name as "otherName"
+            coalesce(to_rank, from_rank) as rank, other_guild_uuid::text as other,
+            case when event = 'transferred' then analytics.counted_name('guild', other_guild_uuid, null) end as "otherName"
        from latest
-       left join lateral (select guild.name from analytics.guild where latest.event = 'transferred'
-                             and guild.guild_uuid = latest.other_guild_uuid offset 0) former on true
       order by at desc, event collate "C" desc`,
     values,
   )

@@ -35,7 +35,7 @@ export async function playerPage(visit: Visit): Promise<Page> {
     [player],
   )
   const path = `/players/${encodeURIComponent(player)}`
-  const [{ frame, control }, sessions, boards] = await Promise.all([
+  const [{ frame, control, kept }, sessions, boards] = await Promise.all([
     shownPeriod(visit, { path, of: ['online-players'] }),
     sessionsFigure(visit, player),
     readBoards(visit, player),
@@ -50,7 +50,7 @@ export async function playerPage(visit: Visit): Promise<Page> {
       : ' is in no known guild'
   return {
     path,
-    control: html`${control}<p class="at"><a href="/gained?kind=player&amp;entity=${player}" rel="nofollow">What this player gained, day by day</a></p>`,
+    control: html`${control}<p class="at"><a href="${kept(`/gained?kind=player&entity=${player}`)}" rel="nofollow">What this player gained, day by day</a></p>`,
     title: `${username}${guild}`,
     lead: await hiddenText(visit, player),
     chapters: [

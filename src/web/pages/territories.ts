@@ -12,7 +12,7 @@ import type { Holder } from '../../questions/asking/names.ts'
 import { csvLink, guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
-import { areHoldersSent, type HeldPlace } from '../html/places-map.ts'
+import type { HeldPlace } from '../html/places-map.ts'
 import { type Column, PER_PAGE, pageOf, sortedTable } from '../html/sorted-table.ts'
 import { Problem } from '../http/problems.ts'
 import { captureTable, latestCaptures } from './captures.ts'
@@ -20,6 +20,8 @@ import { captureTable, latestCaptures } from './captures.ts'
 interface Territory extends Omit<HeldPlace, 'x1' | 'z1' | 'x2' | 'z2'> {
   /** When the last response confirmed it. */
   readonly observed: Date | null
+  /** Whether it is known who holds it: else one without a holder is not free. */
+  readonly isKnown: boolean
 }
 
 const HOUR = 3_600_000
@@ -28,7 +30,10 @@ const HOUR = 3_600_000
 const [HOLDS, LONGEST] = [200, 500]
 
 const columns = `territory, guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix, held_from as since,
-  is_hq as hq, treasury, defences, observed_at as observed`
+  is_hq as hq, treasury, defences, observed_at as observed,
+  not exists (select from sync.unsent span where span.resource = 'territories' and span.field in ('/guild', '/guild/uuid') and span.until_at is null)
+    and not exists (select from sync.unread span where span.resource = 'territories/holds' and span.key = territory.territory
+                       and span.until_at is null) as "isKnown"`
 
 const headings: readonly Column<Territory>[] = [
   {
@@ -41,7 +46,7 @@ const headings: readonly Column<Territory>[] = [
     key: 'guild',
     heading: 'Held by',
     value: ({ name, uuid }) => name ?? uuid,
-    cell: ({ uuid, name, prefix }) => guildLink(uuid, name, prefix),
+    cell: ({ uuid, name, prefix, isKnown }) => (uuid === null && !isKnown ? null : guildLink(uuid, name, prefix)),
   },
   { key: 'since', heading: 'Since (UTC)', value: ({ since }) => since, isFalling: true },
   {
@@ -135,22 +140,21 @@ export async function territoryPage(visit: Visit): Promise<Page> {
   const path = `/territories/${encodeURIComponent(name)}`
   const { frame, control } = await shownPeriod(visit, { path, of: ['territories'] })
   // One is drawn while the database works for the next.
-  const [storage, standing, captures, every, areSent, longest] = await Promise.all([
+  const [storage, standing, captures, every, longest] = await Promise.all([
     territoryStorageFigure(sql, name, frame),
     territoryStandingFigure(sql, name, frame),
     latestCaptures(sql, { territory: name }, 200),
     expectedEvery(sql, 'territories'),
-    areHoldersSent(sql),
     longestHold(sql, name),
   ])
   const unobserved = unobservedSince(territory, visit.now, every)
   return {
     path,
     control,
-    title: `${titleOf(name, { territory, areSent })}${unobserved ? `, as of ${moment(unobserved)}` : ''}`,
-    lead: `${leadOf({ territory, areSent })}${unobserved ? ` Not observed since ${moment(unobserved)} UTC.` : ''}`,
+    title: `${titleOf(name, territory)}${unobserved ? `, as of ${moment(unobserved)}` : ''}`,
+    lead: `${leadOf(territory)}${unobserved ? ` Not observed since ${moment(unobserved)} UTC.` : ''}`,
     chapters: [
-      chapterOf('holds', 'Holds', holdsFigure(name, { territory, areSent }, holds, longest)),
+      chapterOf('holds', 'Holds', holdsFigure(name, territory, holds, longest)),
       chapterOf('economy', 'Economy', storage, standing),
       chapterOf('taken', 'Captures', {
         id: 'captures',
@@ -162,12 +166,6 @@ export async function territoryPage(visit: Visit): Promise<Page> {
   }
 }
 
-interface Standing {
-  readonly territory: Territory | undefined
-  /** Whether the API says now who holds places. */
-  readonly areSent: boolean
-}
-
 /** When it was last observed, where that is longer ago than a late observation explains. */
 function unobservedSince(row: Territory | undefined, now: Date, every: number): Date | undefined {
   const observed = row?.observed ?? undefined
@@ -175,18 +173,18 @@ function unobservedSince(row: Territory | undefined, now: Date, every: number): 
   return observed && now.getTime() - observed.getTime() > late ? observed : undefined
 }
 
-function titleOf(territory: string, { territory: row, areSent }: Standing): string {
+function titleOf(territory: string, row: Territory | undefined): string {
   if (!row) return `${territory} is not on the map any more`
-  if (row.uuid === null) return areSent ? `No guild holds ${territory}` : `Who holds ${territory} is not known`
+  if (row.uuid === null) return row.isKnown ? `No guild holds ${territory}` : `Who holds ${territory} is not known`
   const { since, observed } = row
   const held = since && observed ? ` for ${length(Math.max(0, observed.getTime() - since.getTime()) / 1000)}` : ''
   return `${row.name ?? row.uuid}${row.prefix === null ? '' : ` [${row.prefix}]`} holds ${territory}${held}`
 }
 
-function leadOf({ territory: row, areSent }: Standing): string {
+function leadOf(row: Territory | undefined): string {
   if (!row) return 'Who held it, and when.'
-  const { treasury, defences, hq, uuid } = row
-  const owner = uuid !== null ? '' : areSent ? 'It is unowned. ' : 'The API does not say who holds it. '
+  const { treasury, defences, hq, uuid, isKnown } = row
+  const owner = uuid !== null ? '' : isKnown ? 'It is unowned. ' : 'It is not known who holds it. '
   return `${owner}Treasury ${levelText(treasury)}, defences ${levelText(defences)}${hq ? ', headquarters of its guild' : ''}.`
 }
 
@@ -208,12 +206,12 @@ async function longestHold(
 
 function holdsFigure(
   name: string,
-  { territory: row, areSent }: Standing,
+  row: Territory | undefined,
   holds: readonly Hold[],
   longest: Awaited<ReturnType<typeof longestHold>>,
 ): Figure {
-  if (!longest && !areSent)
-    return { id: 'hold-list', title: 'Who held it is not known', lead: 'The API does not say it.' }
+  if (!longest && row && !row.isKnown)
+    return { id: 'hold-list', title: 'Who held it is not known', lead: 'No response says it now.' }
   if (!longest) {
     const until = row?.observed ? `, at the latest on ${moment(row.observed)} UTC` : ''
     return { id: 'hold-list', title: 'It is unowned', lead: `No guild held ${name} whenever it was observed${until}.` }

@@ -1,8 +1,9 @@
+import { html } from 'hono/html'
 import { type Chapter, type Figure, listFigure, missing } from '../../drawing/figure.ts'
 import type { Cell } from '../../drawing/html-table.ts'
 import { observedOf } from '../../drawing/period.ts'
 import { count, moment } from '../../drawing/words.ts'
-import { guildLink, link } from '../html/links.ts'
+import { guildLink, link, pathOf } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
@@ -55,10 +56,11 @@ function nameOf({ kind, pool }: Reward): string {
 
 function poolChapter(rewards: readonly Reward[], index: number, items: ReadonlyMap<string, string>): Chapter {
   const [first] = rewards
+  const known = rewards.filter(({ reward, reason }) => reward !== null || reason === null).length
   return chapterOf(
     `pool-${index + 1}`,
     first ? nameOf(first) : '',
-    listFigure(`rewards-${index + 1}`, count(rewards.length, 'reward'), {
+    listFigure(`rewards-${index + 1}`, known > 0 ? count(known, 'reward') : 'What it has is not known', {
       columns: ['Reward', 'Type', 'Tier', 'Amount', 'Since (UTC)'],
       rows: rewards.map(({ reward, type, tier, amount, since, reason }) => [
         ...[reward === null && reason ? `(${reason})` : rewardCell(reward, items), type ?? '', tier ?? ''],
@@ -91,7 +93,7 @@ const boardResources = ['leaderboards']
 
 /** `/leaderboards`: which there are, and on which most changed in a period. */
 export async function leaderboardsPage(visit: Visit): Promise<Page> {
-  const { frame, control } = await shownPeriod(visit, { path: '/leaderboards', of: boardResources })
+  const { frame, control, kept } = await shownPeriod(visit, { path: '/leaderboards', of: boardResources })
   const boards = await readBoards(visit)
   // The first response about a place shows no change.
   const changed = await visit.sql.query<{ type: string; changes: number; last: Date }>(
@@ -115,7 +117,7 @@ export async function leaderboardsPage(visit: Visit): Promise<Page> {
       : listFigure('list', count(boards.length, 'leaderboard'), {
           columns: ['Leaderboard', 'Ranks', 'Changes in the period', 'The last (UTC)'],
           rows: boards.map(({ type, kind }) => [
-            ...[link('leaderboards', type), kind === null ? '' : `${kind}s`],
+            ...[html`<a href="${kept(pathOf('leaderboards', type))}">${type}</a>`, kind === null ? '' : `${kind}s`],
             ...[changesOf.get(type)?.changes ?? (isWatched ? 0 : null), changesOf.get(type)?.last ?? ''],
           ]),
         })
