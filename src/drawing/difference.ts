@@ -1,4 +1,4 @@
-import { shortened } from './words.ts'
+import { plainWords, shortened } from './words.ts'
 
 /** Words beside what differs that are shown, so that a reader sees what it is about. */
 const context = 3
@@ -22,7 +22,7 @@ export function differenceOf(before: unknown, after: unknown): [before: string, 
 function wordsOf(value: unknown): string[] {
   if (value === null || value === undefined) return ['–']
   const lines = Array.isArray(value) && value.every((one) => typeof one === 'string') ? value.join(' ') : value
-  const text = typeof lines === 'string' ? lines.replaceAll(/<[^>]*>/g, ' ') : JSON.stringify(lines)
+  const text = typeof lines === 'string' ? plainWords(lines) : JSON.stringify(lines)
   return text.split(/\s+/).filter((word) => word !== '')
 }
 

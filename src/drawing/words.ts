@@ -109,6 +109,13 @@ export function shortened(text: string, most: number): string {
   return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`
 }
 
+/** Rich text of the API in plain words: without HTML, colour codes, and the signs of the game's font, for which browsers have no picture. */
+export function plainWords(text: string): string {
+  return text
+    .replaceAll(/<[^>]*>|[§&][0-9a-fk-or](?!\w*;)|[\p{Co}\s]+/gu, ' ')
+    .replaceAll(/ +(?=[,.;:!?)]|$)|^ +| +(?= )/g, '')
+}
+
 /** The label of an axis of counts: none between two of them. */
 export function wholeTick(value: number): string {
   return Number.isInteger(value) ? number(value) : ''

@@ -51,7 +51,7 @@ async function livePatch(world: World): Promise<void> {
       name: `<b>${hostile.item}</b>`,
       page: 1,
       slot: 1,
-      description: [`Cooldown: <b>${cooldown}</b> s`],
+      description: [`&7Cooldown: \ue01f <b>${cooldown}</b> s`],
     }
     const tree = { archetypes: {}, pages: { 1: { bolt: ability } } }
     world.sandbox.setAnswer('/classes', () => ({ headers, body: { mage: { name: 'Mage', overallDifficulty: 1 } } }))

@@ -20,7 +20,7 @@ const bow = (strength: object | number, others: object = {}) =>
     base: { baseFireDamage: { min: 100, raw: 150, max: 200 } },
     identifications: { rawStrength: strength, '1stSpellCost': { min: -3, raw: -10, max: -13 }, walkSpeed: -8 },
     majorIds: { 'Tidal Drift': `<span>Drifts</span> ${evil}` },
-    lore: `It is ${evil} old.`,
+    lore: `It \ue001 is &7${evil} old<span class='font-common'>\ue010</span>.`,
     sets: ['Testers'],
     dropMeta: { name: 'Cave', type: ['dungeon', 'miniboss'], coordinates: [10, 20, -30] },
     ...others,

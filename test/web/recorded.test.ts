@@ -59,6 +59,7 @@ describe('what is recorded of the world', () => {
     const abilities = await pageOf('/abilities')
     expect(abilities.querySelectorAll('main [onload], main svg[onload], main b > b').length).toBe(0)
     expect(abilities.toString()).not.toContain(hostile.item)
+    expect(await cellsOf('/abilities', 5)).toEqual(['Cooldown: 8 s'])
     const quests = await pageOf('/quests')
     expect(quests.querySelector('h1')?.textContent).toBe('102 quests in the game')
     expect(quests.querySelector('#changes tbody tr')?.textContent).toMatch(/100\s*102/)

@@ -81,7 +81,7 @@ export interface GameOptions {
 }
 
 /** How a game begins. */
-export interface GameSettings extends Pick<GameOptions, 'guilds' | 'players' | 'territories' | 'isStory'> {
+interface GameSettings extends Pick<GameOptions, 'guilds' | 'players' | 'territories' | 'isStory'> {
   readonly seed: number
   /** When it begins, ms since the epoch. Some hours before have been played already, so that people are online. */
   readonly startedAt: number

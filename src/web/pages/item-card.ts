@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { type Cell, type Markup, type Table, tableMarkup } from '../../drawing/html-table.ts'
-import { apiWords, count, levelText, number } from '../../drawing/words.ts'
+import { apiWords, count, levelText, number, plainWords } from '../../drawing/words.ts'
 import { isRecord, nameOf, rollOf } from './revisions.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -30,10 +30,10 @@ export function itemCard(id: string, record: unknown): Markup {
     rollsMarkup(item.identifications),
     linesMarkup(craftingLines(item)),
     ...entriesOf(item.majorIds).map(
-      ([name, text]) => html`<p><b>${name}</b> ${typeof text === 'string' ? plainText(text) : ''}</p>`,
+      ([name, text]) => html`<p><b>${name}</b> ${typeof text === 'string' ? plainWords(text) : ''}</p>`,
     ),
     linesMarkup(otherLines(item)),
-    typeof item.lore === 'string' ? html`<p class="lore">${plainText(item.lore)}</p>` : '',
+    typeof item.lore === 'string' ? html`<p class="lore">${plainWords(item.lore)}</p>` : '',
   ].filter((part) => part !== '')
   return html`<div class="item-card${hasColour ? ` of-${tier}` : ''}"><h4>${nameOf(record) ?? id}</h4><p>${[tier, kind].filter(Boolean).map(levelText).join(' ')}</p>${parts.map((part) => html`<div>${part}</div>`)}</div>`
 }
@@ -155,13 +155,6 @@ function otherLines(item: Fields): Line[] {
     ...(item.identified === true ? [['rolls', 'comes identified'] as const] : []),
     ...(restriction === undefined || restriction === 'none' ? [] : [['restriction', levelText(restriction)] as const]),
   ]
-}
-
-function plainText(text: string): string {
-  return text
-    .replaceAll(/<[^>]*>|[§&][0-9a-fk-or]/g, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
 }
 
 /** So many places of one item are listed. */

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { type Figure, listFigure, missing } from '../../drawing/figure.ts'
 import type { Cell } from '../../drawing/html-table.ts'
-import { apiWords, count, levelText } from '../../drawing/words.ts'
+import { apiWords, count, levelText, plainWords } from '../../drawing/words.ts'
 import { link, searchForm } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { PER_PAGE, pageOf, sortLink } from '../html/sorted-table.ts'
@@ -30,6 +30,7 @@ interface Listed {
 
 const words = (value: Cell): Cell => (typeof value === 'string' ? levelText(apiWords(value)) : (value ?? ''))
 const whole = (value: Cell): Cell => value ?? ''
+const prose = (value: Cell): Cell => (typeof value === 'string' ? plainWords(value) : (value ?? ''))
 const since: Column = { name: 'since', heading: 'Since (UTC)', isFalling: true }
 const place: Column = { name: 'place', heading: 'Place (x, y, z)', cell: whole }
 const name: Column = { name: 'name', heading: 'Name' }
@@ -127,7 +128,7 @@ export const listedKinds: readonly Listed[] = [
       ],
       ...[
         { name: 'level', heading: 'Level', cell: whole },
-        { name: 'description', heading: 'What it does', cell: whole },
+        { name: 'description', heading: 'What it does', cell: prose },
         since,
       ],
     ],
@@ -148,7 +149,7 @@ export const listedKinds: readonly Listed[] = [
       name,
       { name: 'class', heading: 'Class', cell: words },
       { name: 'rarity', heading: 'Rarity', cell: words },
-      { name: 'tiers', heading: 'Tiers', cell: whole },
+      { name: 'tiers', heading: 'Tiers', cell: prose },
       since,
     ],
   },

@@ -1,7 +1,7 @@
 import { seededRandom } from '../../../src/base/clock.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { resources } from '../../../src/resources/index.ts'
-import { createGame, type Game, type GameSettings } from '../../../src/sandbox/game/game.ts'
+import { createGame, type Game } from '../../../src/sandbox/game/game.ts'
 import { gameSource } from '../../../src/sandbox/game/routes.ts'
 import type { AnswerSource } from '../../../src/sandbox/http/answer.ts'
 import { patchItems } from '../../../src/sandbox/index.ts'
@@ -124,7 +124,7 @@ export async function play(db: Database, seed: number, hours: number, skipped: n
 }
 
 /** Guilds that disband or are founded while somebody watches, from a game that goes the same way; a few of them. */
-function whatEnds(settings: GameSettings, from: number, until: number): string[] {
+function whatEnds(settings: Parameters<typeof createGame>[0], from: number, until: number): string[] {
   const ahead = createGame({ ...settings, patchItems: () => ({ changed: [], added: [], removed: [] }) })
   ahead.advanceTo(until)
   const { guilds } = ahead.history(from, until)
