@@ -71,6 +71,12 @@ export class TooManyRequests extends RetryableError {}
 /** The service gave no usable response, even after repeats; the message has the last fault. */
 export class Unavailable extends RetryableError {}
 
+/** Whether another request may succeed all the same: this one failed, its body is something else, or the API refused it, and not the credential. */
+export function isOfRequest(error: unknown): error is Error {
+  const isOther = error instanceof RetryableError && error.context.shape !== undefined
+  return isOther || error instanceof Unavailable || (error instanceof ApiError && !(error instanceof Unauthorized))
+}
+
 const errorOfStatus: Readonly<Record<number, new (refusal: Refusal) => ApiError>> = {
   300: MultipleObjectsReturned,
   400: BadRequest,

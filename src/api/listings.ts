@@ -1,6 +1,6 @@
 import { messageOf, RecordError, RetryableError } from '../base/errors.ts'
 import { type CallOptions, fillRoute, type ReadableResponse, readable } from './call.ts'
-import { BadRequest, Unavailable } from './errors.ts'
+import { BadRequest, isOfRequest } from './errors.ts'
 import { type Dates, joinDates } from './http/response-headers.ts'
 import type { Transport } from './http/transport.ts'
 import { type Controller, type Listing, readListing } from './read-listing.ts'
@@ -68,14 +68,14 @@ class WalkMoved extends Error {
  * Follows the controller from the first page to the last. The first request has no number, because some servers
  * count from 0 and some from 1; the others follow `next`. A 400 means the end was passed.
  * @param mayMove whether it goes on where the count moves between two pages, as far as the first page counts
- * @param onFailed gets a page after the first that fails, whose number is left out then; absent: the walk fails with it
+ * @param onFailed gets a page after the first that fails, is refused or is none, whose number is left out then; absent: the walk fails with it
  */
 async function* walkPages<Page extends ApiResponse<Listing>>(
   fetchPage: (page: number | undefined) => Promise<Page>,
   {
     mayMove = false,
     onFailed,
-  }: { readonly mayMove?: boolean; readonly onFailed?: (page: number, error: Unavailable) => void } = {},
+  }: { readonly mayMove?: boolean; readonly onFailed?: (page: number, error: Error) => void } = {},
 ): AsyncGenerator<Page, void, void> {
   let response = await fetchPage(undefined)
   const first = response.body.controller
@@ -90,7 +90,7 @@ async function* walkPages<Page extends ApiResponse<Listing>>(
       response = await fetchPage(number)
     } catch (error) {
       if (error instanceof BadRequest) return
-      if (!(onFailed && error instanceof Unavailable)) throw error
+      if (!(onFailed && isOfRequest(error))) throw error
       onFailed(number, error)
       if (++failed === mostFailed) return
       continue
@@ -145,7 +145,7 @@ export async function walkAll<Value>(options: WalkOptions<Value>): Promise<Reada
       const seen = new Set<string>()
       let withoutNew = 0
       const failures: string[] = []
-      const onFailed = (page: number, error: Unavailable) => failures.push(`page ${page} failed: ${messageOf(error)}`)
+      const onFailed = (page: number, error: Error) => failures.push(`page ${page} failed: ${messageOf(error)}`)
       signal?.throwIfAborted()
       for await (const page of walkPages(fetchPage, { mayMove: isLast, onFailed })) {
         count(page)
@@ -160,7 +160,7 @@ export async function walkAll<Value>(options: WalkOptions<Value>): Promise<Reada
           return taken(`${withoutNew} pages in a row brought no new record, and the listing goes on`)
         if (isEndless) break
       }
-      if (failures.length > 0) return taken(`${failures.slice(0, 3).join('; ')}${failures.length > 3 ? ' ...' : ''}`)
+      if (failures.length > 0) return taken(failures.slice(0, 3).join('; '))
       const controllers = pages.flatMap(({ body }) => body.controller ?? [])
       if (controllers.some((one, nth) => hasMoved(controllers[nth - 1] ?? one, one)))
         return taken(movedTooOften(countMoved, restarts))

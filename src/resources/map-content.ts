@@ -7,7 +7,7 @@ import { bigint, boolean, type ColumnBuilders, doublePrecision, integer, text } 
 import { historyTable, type KeyedRoot, partTable } from '../db/history.ts'
 import { defineResource, type Entity, type Resource } from '../sync/declare/resource.ts'
 import type { Json } from '../sync/normalize/hash.ts'
-import { fieldOf, hasFields, joinLists, knownBy, severalAnswers, textField } from './record.ts'
+import { fieldOf, hasFields, joinLists, knownBy, severalParts, textField } from './record.ts'
 
 /*
  * Camps, raids and loot pools have one shape (API reference 8); a pool has the fields of its rewards only. Their rewards
@@ -103,15 +103,15 @@ export function mapContent({ request, kind, records, ...declared }: Declaration)
     },
     extract: async (api, { signal, lane, levels = [] }) => {
       const asked = [ownLevel, ...levels]
-      const answers: ApiResponse<Body>[] = []
-      for (const level of asked) answers.push(await request(api, { signal, lane, ...(level > 0 ? { level } : {}) }))
-      return {
-        records: answers.flatMap(({ body }, nth) =>
-          recordsOf(body, 'name').map((one) => ({ level: asked[nth] ?? ownLevel, body: one })),
-        ),
-        covers: (key: string) => asked.includes(Number(key.slice(key.lastIndexOf('/') + 1))),
-        ...severalAnswers(answers),
-      }
+      const parts = asked.map((level) => ({
+        what: `level ${level}`,
+        ask: () =>
+          request(api, { signal, lane, ...(level > 0 ? { level } : {}) }).then(
+            (answer) => [answer, recordsOf(answer.body, 'name').map((body) => ({ level, body }))] as const,
+          ),
+      }))
+      const covers = (key: string) => asked.includes(Number(key.slice(key.lastIndexOf('/') + 1)))
+      return { ...(await severalParts(parts)), covers }
     },
     keyOf: (record) => {
       const name = textField(fieldOf(record, 'body'), 'internalName')

@@ -1,11 +1,11 @@
 import { type CallOptions, isPathValue } from '../api/call.ts'
 import type { Api } from '../api/client.ts'
-import type { ApiResponse } from '../api/response.ts'
+import { Unavailable } from '../api/errors.ts'
 import { fieldsOf } from '../api/schemas/form/unknown.ts'
 import { itemVocabulary } from '../api/schemas/items.ts'
 import { RetryableError } from '../base/errors.ts'
 import type { ExtractOptions, FileResponse } from '../sync/declare/resource.ts'
-import { severalAnswers } from './record.ts'
+import { severalParts } from './record.ts'
 
 /** The names of classes, as files are called after them. */
 const classNames = itemVocabulary.classRequirement
@@ -45,29 +45,18 @@ function classIn(path: string): string | undefined {
 const mostClasses = 20
 
 /** Asks for the list of classes, then for something of each, and takes records from that. */
-export async function perClass<Answer extends ApiResponse<unknown>>(
+export async function perClass(
   api: Api,
   { signal, lane }: ExtractOptions,
-  ask: (name: string, call: CallOptions) => Promise<readonly Answer[]>,
-  recordsOf: (name: string, answers: readonly Answer[]) => readonly unknown[],
+  partsOf: (name: string, call: CallOptions) => Parameters<typeof severalParts>[0],
 ) {
   const list = await api.classes.list({ signal, lane })
-  const answers: ApiResponse<unknown>[] = [list]
-  const records: unknown[] = []
-  let emptyClass: string | undefined
   const names = Object.keys(list.body)
   if (names.length > mostClasses) throw new RetryableError(`${names.length} classes are listed; there were five so far`)
-  const wrong = names.find((name) => !isPathValue(name))
-  if (wrong !== undefined)
-    throw new RetryableError(`${JSON.stringify(wrong)} is listed as a class: no path can have it`)
-  for (const name of names) {
-    const found = await ask(name, { signal, lane })
-    const own = recordsOf(name, found)
-    if (own.length === 0) emptyClass ??= name
-    answers.push(...found)
-    records.push(...own)
-  }
-  // What there is of the others may be enough to be plausible, and what belongs to the class would count as gone.
-  const validationError = emptyClass && `the class ${emptyClass} has no records`
-  return { records, ...severalAnswers(answers), validationError }
+  const parts = names.flatMap((name) => {
+    if (isPathValue(name)) return partsOf(name, { signal, lane })
+    const error = new Unavailable(`${JSON.stringify(name)} is listed as a class: no path can have it`)
+    return [{ ask: () => Promise.reject(error) }]
+  })
+  return await severalParts(parts, list)
 }

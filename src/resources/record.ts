@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { renewAt } from '../api/auth/renewal.ts'
 import type { CallOptions } from '../api/call.ts'
 import type { Api } from '../api/client.ts'
+import { ApiError, isOfRequest } from '../api/errors.ts'
 import { type Dates, joinDates } from '../api/http/response-headers.ts'
 import type { ApiResponse } from '../api/response.ts'
 import { recordsOf } from '../api/schemas/form/bodies.ts'
@@ -11,10 +12,10 @@ import { sentFields } from '../api/schemas/form/presence.ts'
 import { type OddField, readLeniently } from '../api/schemas/form/record.ts'
 import { fieldsOf, isFields, unknownFields } from '../api/schemas/form/unknown.ts'
 import { RecordError } from '../base/errors.ts'
-import { possible, type Resource, type ResponseContext } from '../sync/declare/resource.ts'
+import { type Extraction, possible, type Resource, type ResponseContext } from '../sync/declare/resource.ts'
 
 /** What an answer that holds everything says of itself: its instant, and when asking again may bring something new. */
-export function oneAnswer(answer: Dates & Pick<ApiResponse<unknown>, 'receivedAt' | 'expiresAt' | 'headers'>) {
+export function oneAnswer(answer: Dates & Parameters<typeof renewAt>[0]) {
   return severalAnswers([answer])
 }
 
@@ -33,7 +34,7 @@ export function oneRequest<Value>({
 }
 
 /** What several answers that hold everything together say of themselves. */
-export function severalAnswers(answers: readonly Parameters<typeof oneAnswer>[0][]) {
+function severalAnswers(answers: readonly Parameters<typeof oneAnswer>[0][]) {
   const renewals = answers.map(renewAt).filter((at) => at !== null)
   return {
     complete: true,
@@ -41,6 +42,48 @@ export function severalAnswers(answers: readonly Parameters<typeof oneAnswer>[0]
     pages: answers.length,
     ...(renewals.length > 0 ? { renewAt: Math.max(...renewals) } : {}),
   }
+}
+
+/** One of several requests whose responses hold a resource together. */
+interface Part {
+  /** What it asks for, in words; absent: it may hold nothing. */
+  readonly what?: string
+  /** Brings the response, and the records in it. */
+  readonly ask: () => Promise<readonly [Parameters<typeof oneAnswer>[0], readonly unknown[]]>
+}
+
+/** Requests in a row that fail before the others are left: the service is down. */
+const mostFailed = 3
+
+/**
+ * Extracts a resource whose parts are requested one by one. A part that is refused, fails or holds nothing costs its own records: the others
+ * are there, and nothing follows from what is lacking. Alone, the others may be enough to be plausible, and its records would count as gone.
+ * @param before responses that the parts are known from
+ * @throws why a part failed, where several in a row did, none is left, or the others would fail as well
+ */
+export async function severalParts(
+  parts: readonly Part[],
+  ...before: readonly Parameters<typeof oneAnswer>[0][]
+): Promise<Pick<Extraction, 'records' | 'unsteady'> & ReturnType<typeof severalAnswers>> {
+  const answers = [...before]
+  const records: (readonly unknown[])[] = []
+  const lacking: string[] = []
+  let inRow = 0
+  for (const { what, ask } of parts) {
+    try {
+      const [answer, found] = await ask()
+      inRow = 0
+      answers.push(answer)
+      records.push(found)
+      if (what && found.length === 0) lacking.push(`${what}: no records`)
+    } catch (error) {
+      if (!(error instanceof ApiError)) inRow++
+      if (!isOfRequest(error) || inRow === mostFailed || lacking.length + 1 === parts.length) throw error
+      lacking.push(error.message)
+    }
+  }
+  const all = { records: records.flat(), ...severalAnswers(answers) }
+  return lacking.length === 0 ? all : { ...all, complete: false, unsteady: lacking.slice(0, 3).join('; ') }
 }
 
 /** The text of HTML as people read it: without its tags, with its entities as characters. */

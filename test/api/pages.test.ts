@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { BadRequest, Unavailable } from '../../src/api/errors.ts'
+import { BadRequest, NotFound, Unavailable } from '../../src/api/errors.ts'
 import { walkAll } from '../../src/api/listings.ts'
 import { type Listing, readListing } from '../../src/api/read-listing.ts'
 import type { ApiResponse } from '../../src/api/response.ts'
@@ -231,6 +231,28 @@ describe('a walk', () => {
         expect(walk.unsteady).toContain(`page ${page} failed: /item/search responded with 500`)
     },
   )
+
+  test.each<[string, () => unknown]>([
+    [
+      'is refused',
+      () => new NotFound({ status: 404, kind: 'NotFound', detail: null, path: '/item/search', objects: {} }),
+    ],
+    ['has no results', () => readListing({ controller: { current: 2, next: 3 }, results: null })],
+    ['is no listing', () => readListing('maintenance')],
+  ])('keeps the other pages where one %s, and is not complete', async (_what, odd) => {
+    const { fetchPage } = library({ records: [...'abcdef'] }, 1)
+    const oddPage = async (page: number | undefined) => {
+      const found = await fetchPage(page)
+      if (page !== 2) return found
+      throw odd()
+    }
+    const walk = await walkAll({ fetchPage: oddPage, ...reader })
+    expect(walk).toMatchObject({
+      complete: false,
+      records: [...'abef'],
+      unsteady: expect.stringContaining('page 2 failed'),
+    })
+  })
 
   test('fails with the first page, and with a page that is refused for another reason', async () => {
     const down = async () => Promise.reject(new Unavailable('down'))

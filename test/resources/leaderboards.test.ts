@@ -262,6 +262,19 @@ describe.each(kindsOfPart)('leaderboards on the %s database', (kind) => {
     expect(await world.rows('select count(*) from sync.work_item')).toEqual([[1]])
   })
 
+  test.each([400, 403, 404, 410])(
+    'a list of boards that is refused with %i keeps no known board waiting',
+    async (status) => {
+      await syncBoard(world, 'guildLevel', byPlace([guild(1, 5)]), '10:00')
+      await world.clock.advanceTo(instantOf('11:00'))
+      world.sandbox.setAnswer('/leaderboards/types', () => ({
+        status,
+        body: { error: 'NotFound', detail: 'no such path' },
+      }))
+      expect(await world.syncNow(leaderboards)).toMatchObject({ status: 'partial', unchanged: 1 })
+    },
+  )
+
   test('what a purge removes leaves the place without a name, and nobody else seems to have had it', async () => {
     await syncBoard(world, 'playerContent', byPlace([player(1, 9), player(2, 8)]), '10:00')
     await syncBoard(world, 'playerContent', byPlace([player(2, 10), player(1, 9)]), '11:00')

@@ -20,7 +20,7 @@ describe.each(kindsOfPart)('rewards by level on the %s database', (kind) => {
   async function sync(
     levels: readonly number[],
     at: string,
-    { factor = 1, raw = false, names = ['mill', 'vault'], hasOdd = false } = {},
+    { factor = 1, raw = false, names = ['mill', 'vault'], hasOdd = false, ofLevel = {} } = {},
   ) {
     await world.clock.advanceTo(instantOf(at))
     world.sandbox.setAnswer('/map/loot-pools', ({ query }) => ({
@@ -35,6 +35,7 @@ describe.each(kindsOfPart)('rewards by level on the %s database', (kind) => {
         // It does not say its key.
         ...(hasOdd ? [{ name: 'odd' }] : []),
       ],
+      ...(query.has('level') ? ofLevel : {}),
     }))
     return await runResource(lootPools, { ...engineOn(world, world.db, raw), levels })
   }
@@ -77,6 +78,25 @@ describe.each(kindsOfPart)('rewards by level on the %s database', (kind) => {
       ['mill', 0, 1],
       ['mill', 106, 10],
     ])
+  })
+
+  test.each<[string, object]>([
+    ['refused', { status: 400, body: { error: 'InvalidQueryParamsError', detail: 'level' } }],
+    ['empty', { body: [] }],
+  ])('that are %s for a level keep the others going, and end nothing', async (_what, ofLevel) => {
+    await sync([106, 80], '10:00')
+    for (const [nth, at] of ['11:00', '12:00', '13:00', '14:00'].entries())
+      await sync([106, 80], at, { factor: nth + 2, ofLevel })
+    expect(await current()).toEqual([
+      ['mill', 0, 5],
+      ['mill', 80, 8],
+      ['mill', 106, 10],
+      ['vault', 0, 5],
+      ['vault', 80, 8],
+      ['vault', 106, 10],
+    ])
+    const unread = await world.rows('select key from sync.unread where until_at is null order by 1')
+    expect(unread).toEqual([['mill/106'], ['mill/80'], ['vault/106'], ['vault/80']])
   })
 
   test('are replayed for the levels that were asked for then', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { articleVocabulary } from '../../src/api/schemas/articles.ts'
+import { itemVocabulary } from '../../src/api/schemas/items.ts'
 import { abilityTrees } from '../../src/resources/ability-trees/index.ts'
 import { articles } from '../../src/resources/articles/index.ts'
 import { aspects } from '../../src/resources/aspects/index.ts'
@@ -13,10 +14,12 @@ import { quests } from '../../src/resources/quests/index.ts'
 import { raids } from '../../src/resources/raids/index.ts'
 import { videos } from '../../src/resources/videos/index.ts'
 import { worldEvents } from '../../src/resources/world-events/index.ts'
+import type { Resource } from '../../src/sync/declare/resource.ts'
 import { canonicalJson, sha256 } from '../../src/sync/normalize/hash.ts'
+import type { RunResult } from '../../src/sync/run/run-result.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { documentedExample, hasRecordings, recordedFolder } from '../support/recorded.ts'
-import { instantOf, worldOf } from '../support/world.ts'
+import { instantOf, type SyncOptions, worldOf } from '../support/world.ts'
 
 const all = [
   ...[lootPools, raids, camps, worldEvents, quests, mapMarkers, gatheringNodes],
@@ -419,6 +422,83 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
       await world.clock.advance(3_601_000)
     }
     expect(await world.rows(`select count(*) from game.ability where valid_until = 'infinity'`)).toEqual(before)
+  })
+
+  const refused = (status: number) => () => ({ status, body: { error: 'NotFound', detail: 'no such thing' } })
+  const current = async (table: string) =>
+    (await world.rows(`select count(*) from game.${table} where valid_until = 'infinity'`))[0]?.[0] as number
+  /** Syncs a resource every three hours, each time at another hour of its caches. */
+  async function syncFor(resource: Resource, times: number, options: SyncOptions = {}): Promise<RunResult[]> {
+    const runs: RunResult[] = []
+    for (let nth = 0; nth < times; nth++) {
+      await world.clock.advance(3 * 3_601_000)
+      runs.push(await world.syncNow(resource, options))
+    }
+    return runs
+  }
+
+  test.each<[string, Resource, string, string, () => object]>([
+    ['a class without abilities', abilityTrees, 'ability', '/ability/tree/mage', refused(404)],
+    ['a class whose ability map fails', abilityTrees, 'ability', '/ability/map/mage', refused(500)],
+    ['a class whose ability map is empty', abilityTrees, 'ability', '/ability/map/mage', () => ({ body: {} })],
+    ['a class whose aspects are refused', aspects, 'aspect', '/aspects/mage', refused(403)],
+    ['a class without aspects', aspects, 'aspect', '/aspects/mage', () => ({ body: [] })],
+    ['a class that is listed alone', classes, 'class', '/classes/mage', refused(404)],
+    ['a type of articles that there is no more', articles, 'article', '/publisher/articles/list/blog', refused(404)],
+  ])('records all the others while there is %s', async (_what, resource, table, path, answer) => {
+    await world.syncNow(resource)
+    const whole = await current(table)
+    world.sandbox.setAnswer(path, answer)
+    for (const run of await syncFor(resource, 4)) {
+      expect(run).toMatchObject({ status: 'partial', closed: 0 })
+      expect(run.error ?? run.reason).toBeDefined()
+    }
+    expect(await current(table)).toBe(whole)
+    // What is not shown any more is unknown.
+    expect(await world.rows('select count(*) > 0 from sync.unread where until_at is null')).toEqual([[true]])
+    world.sandbox.setAnswer(path, null)
+    for (const run of await syncFor(resource, 2)) {
+      expect(run).toMatchObject({ changed: 0, rejected: 0 })
+      // By now another article may have come out, and an old one may be over.
+      expect(run.status).toMatch(/^(ok|unchanged)$/)
+    }
+    expect(await world.rows('select count(*) from sync.unread where until_at is null')).toEqual([[0]])
+  })
+
+  test('records what there is from the first response on where a class is listed that has nothing yet', async () => {
+    const list = Object.fromEntries([...itemVocabulary.classRequirement, 'monk'].map((name) => [name, { name }]))
+    world.sandbox.setAnswer('/classes', () => ({ body: list }))
+    world.sandbox.setAnswer('/aspects/monk', refused(404))
+    expect(await world.syncNow(aspects)).toMatchObject({ status: 'partial', quarantined: 0 })
+    expect(await current('aspect')).toBeGreaterThan(10)
+  })
+
+  test('leaves a class out that no path can have', async () => {
+    const list = Object.fromEntries([...itemVocabulary.classRequirement, '..'].map((name) => [name, { name }]))
+    world.sandbox.setAnswer('/classes', () => ({ body: list }))
+    expect(await world.syncNow(aspects)).toMatchObject({ status: 'partial', requests: 6 })
+  })
+
+  test.each([
+    [['archer', 'mage', 'shaman'], 0.5],
+    [['mage'], 0.9],
+  ])(
+    'loads what comes without %j, which are more than is plausible, once three responses have shown as much',
+    async (names, plausibleShare) => {
+      await world.syncNow(aspects)
+      const whole = await current('aspect')
+      for (const name of names) world.sandbox.setAnswer(`/aspects/${name}`, refused(404))
+      const runs = await syncFor(aspects, 4, { plausibleShare })
+      expect(runs.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'partial', 'partial'])
+      expect(await current('aspect')).toBe(whole)
+    },
+  )
+
+  test('fails where all of it fails', async () => {
+    for (const name of itemVocabulary.classRequirement) world.sandbox.setAnswer(`/aspects/${name}`, refused(503))
+    expect(await world.syncNow(aspects)).toMatchObject({ status: 'failed', temporary: true })
+    for (const name of itemVocabulary.classRequirement) world.sandbox.setAnswer(`/aspects/${name}`, refused(404))
+    expect(await world.syncNow(aspects)).toMatchObject({ status: 'failed' })
   })
 
   test('has a version of an announcement for each edit, and its comments as samples', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { RecordError } from '../../src/base/errors.ts'
 import type { Database } from '../../src/db/database.ts'
+import { aspects } from '../../src/resources/aspects/index.ts'
 import { guildList } from '../../src/resources/guild-list/index.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { resources as all, growingTables } from '../../src/resources/index.ts'
@@ -81,6 +82,42 @@ describe.each(kindsOfLongTests)('a replay on the %s database', (kind) => {
     })
     expect(tables.find((one) => one.table === 'game.guild')?.onlyAfter).toBeGreaterThan(0)
     expect(await contentOf(world.db)).toEqual(await contentOf(fresh))
+  })
+
+  test('of responses whose parts failed, whichever way, makes the same again', async () => {
+    const aspect = (name: string, of: string) => ({ internalName: name, name, requiredClass: of, rarity: 'rare' })
+    const names = ['archer', 'mage', 'warrior']
+    const answer = (name: string, hook: AnswerHook) => world.sandbox.setAnswer(`/aspects/${name}`, hook)
+    world.sandbox.setAnswer('/classes', () => ({ body: Object.fromEntries(names.map((name) => [name, { name }])) }))
+    const syncAt = async (at: string, rarity: string) => {
+      await world.clock.advanceTo(instantOf(at))
+      answer('archer', () => ({ body: [{ ...aspect('a1', 'archer'), rarity }, aspect('a2', 'archer')] }))
+      answer('warrior', () => ({ body: [aspect('w1', 'warrior')] }))
+      return await world.syncNow(aspects, kept)
+    }
+    const odd: AnswerHook[] = [
+      () => ({ status: 503, body: '<html>no</html>', headers: { 'content-type': 'text/html' } }),
+      () => ({ status: 404, body: { error: 'NotFound', detail: 'no such class' } }),
+      () => ({ body: '<html>maintenance</html>' }),
+      () => ({ body: new Uint8Array([0xff, 0xfe, 0x00]) }),
+    ]
+    answer('mage', () => ({ body: [aspect('m1', 'mage')] }))
+    await syncAt('08:00', 'rare')
+    for (const [nth, hook] of odd.entries()) {
+      answer('mage', hook)
+      expect(await syncAt(`${String(10 + 2 * nth).padStart(2, '0')}:00`, `rarity ${nth}`)).toMatchObject({
+        ...{ status: 'partial', changed: 1 },
+      })
+    }
+    answer('mage', () => ({ body: [aspect('m1', 'mage')] }))
+    await syncAt('20:00', 'rare')
+    // Of one that failed without a response, nothing is archived.
+    await world.db.query(`delete from sync.raw_answer where request like '%/aspects/mage%' and http_status = 404`)
+    const before = await contentOf(world.db)
+    const { lost, tables } = await replayed([aspects])
+    expect(lost).toEqual([])
+    expect(tables.filter((one) => one.onlyBefore + one.onlyAfter > 0)).toEqual([])
+    expect(await contentOf(world.db)).toEqual(before)
   })
 
   test('without a change finds nothing that differs, and later syncs go on from what it made', async () => {

@@ -200,6 +200,43 @@ describe.each(kindsOfPart)('the worklist of guilds on the %s database', (kind) =
     ])
   })
 
+  test.each([302, 400, 405, 410, 451])('goes on with the others when one guild always brings %i', async (status) => {
+    await list(world, ['a', 'b', 'c'], '10:00')
+    world.sandbox.setAnswer(`/guild/uuid/${guildId('a')}`, () => ({ status, body: { error: 'Odd', detail: 'odd' } }))
+    for (const at of ['11:00', '12:00', '13:00']) {
+      await answerAll(world, ['b', 'c'], at)
+      expect(await syncGuilds(world)).toMatchObject({ status: 'partial', records: 2 })
+    }
+    expect(await items('left(key, 1), observed_at')).toEqual([
+      ['a', null],
+      ['b', '13:00'],
+      ['c', '13:00'],
+    ])
+  })
+
+  test('has a turn for the others where five guilds always fail', async () => {
+    await list(world, letters, '10:00')
+    for (const one of letters.slice(0, 5))
+      world.sandbox.setAnswer(`/guild/uuid/${guildId(one)}`, () => ({ status: 500, body: { error: 'InternalError' } }))
+    for (const at of ['11:00', '12:00', '13:00', '14:00']) {
+      await answerAll(world, ['f'], at)
+      await syncGuilds(world)
+    }
+    expect(await world.rows(`select observed_at from sync.work_item where observed_at is not null`)).toEqual([
+      ['14:00'],
+    ])
+  })
+
+  test('stops after five guilds in a row that are refused, however many there are', async () => {
+    await list(world, letters, '10:00')
+    for (const one of letters)
+      world.sandbox.setAnswer(`/guild/uuid/${guildId(one)}`, () => ({
+        status: 405,
+        body: { error: 'MethodNotAllowed' },
+      }))
+    expect(await syncGuilds(world)).toMatchObject({ status: 'failed', temporary: false, requests: 5 })
+  })
+
   describe('finds the guilds that a name means', () => {
     const labels = async (name: string) => (await guilds.find(world.db, name)).map(({ label }) => label)
     test('by uuid, exact name or prefix; several when several are meant', async () => {

@@ -1,7 +1,5 @@
 import * as z from 'zod'
-import type { ApiResponse } from '../../api/response.ts'
 import { abilityNodesOf } from '../../api/schemas/abilities.ts'
-import type { Body } from '../../api/schemas/form/bodies.ts'
 import { fieldsOf } from '../../api/schemas/form/unknown.ts'
 import { defineResource } from '../../sync/declare/resource.ts'
 import { filesOfClasses, perClass } from '../per-class.ts'
@@ -25,12 +23,16 @@ export const abilityTrees = defineResource({
   changeLog: true,
   history: abilityHistory,
   extract: (api, options) =>
-    perClass<ApiResponse<Body>>(
-      api,
-      options,
-      async (name, call) => [await api.abilities.tree(name, call), await api.abilities.map(name, call)],
-      (name, [tree, map]) => recordsOfClass(name, tree?.body, map?.body),
-    ),
+    perClass(api, options, (name, call) => [
+      {
+        what: `ability tree of ${name}`,
+        ask: () => api.abilities.tree(name, call).then((tree) => [tree, recordsOfClass(name, tree.body, {})]),
+      },
+      {
+        what: `ability map of ${name}`,
+        ask: () => api.abilities.map(name, call).then((map) => [map, recordsOfClass(name, {}, map.body)]),
+      },
+    ]),
   keyOf: keyOfNode,
   bodyOf: (record) => fieldOf(record, 'body'),
   normalize: normalizeNode,

@@ -1,8 +1,8 @@
-import { joinDates } from '../../api/http/response-headers.ts'
+import type { Walk } from '../../api/listings.ts'
 import { articleSummarySchema, articleVocabulary, parseArticleSummary } from '../../api/schemas/articles.ts'
 import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { fieldOf, knownBy } from '../record.ts'
+import { fieldOf, knownBy, severalParts } from '../record.ts'
 import { articleHistory } from './tables.ts'
 
 /** The articles of the website, type by type: `GET /publisher/articles/list/{type}` (API reference 3.6). */
@@ -15,14 +15,19 @@ export const articles = defineResource({
   changeLog: true,
   history: articleHistory,
   extract: async (api, { signal, lane }) => {
-    const walks = []
-    for (const type of articleVocabulary.type) walks.push(await api.articles.all(type, { signal, lane }))
-    const incomplete = walks.some(({ complete }) => !complete)
-    const { unsteady } = walks.find((walk) => walk.unsteady !== undefined) ?? {}
+    const walks: Walk[] = []
+    const parts = articleVocabulary.type.map((type) => ({
+      ask: async () => {
+        const walk = await api.articles.all(type, { signal, lane })
+        walks.push(walk)
+        return [{ ...walk, expiresAt: null }, walk.records] as const
+      },
+    }))
+    const all = await severalParts(parts)
+    const unsteady = all.unsteady ?? walks.find((walk) => walk.unsteady !== undefined)?.unsteady
     return {
-      records: walks.flatMap(({ records }) => records),
-      complete: !incomplete,
-      ...joinDates(walks),
+      ...all,
+      complete: all.complete && walks.every(({ complete }) => complete),
       pages: walks.reduce((sum, { pages }) => sum + pages, 0),
       restarts: walks.reduce((sum, { restarts }) => sum + restarts, 0),
       ...(unsteady === undefined ? {} : { unsteady }),

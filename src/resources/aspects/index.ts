@@ -28,12 +28,12 @@ export const aspects = defineResource({
   changeLog: true,
   history: aspectHistory,
   extract: (api, options) =>
-    perClass(
-      api,
-      options,
-      async (name, call) => [await api.aspects(name, call)],
-      (_name, answers) => answers.flatMap(({ body }) => recordsOf(body, 'name')),
-    ),
+    perClass(api, options, (name, call) => [
+      {
+        what: `aspects of ${name}`,
+        ask: () => api.aspects(name, call).then((answer) => [answer, recordsOf(answer.body, 'name')]),
+      },
+    ]),
   keyOf: (record) => textField(record, 'internalName') ?? textField(record, 'name'),
   normalize: normalizeAspect,
   ...knownBy(aspectSchema),

@@ -20,12 +20,9 @@ export const classes = defineResource({
   changeLog: true,
   history: classHistory,
   extract: (api, options) =>
-    perClass(
-      api,
-      options,
-      async (name, call) => [await api.classes.get(name, call)],
-      (_name, answers) => answers.map(({ body }) => body),
-    ),
+    perClass(api, options, (name, call) => [
+      { ask: () => api.classes.get(name, call).then((answer) => [answer, [answer.body]]) },
+    ]),
   keyOf: (record) => textField(record, 'id'),
   normalize: normalizeClass,
   ...knownBy(classSchema),

@@ -18,8 +18,8 @@ export async function planGuilds(sql: Sql, at: Date): Promise<void> {
             1 + 2 * greatest(0, least(coalesce(latest.online, 0), 200)) + 3 * least(coalesce(held.territories, 0), 20)
        from game.guild_listing listed
        left join lateral (select online from game.guild_sample sample where sample.guild_uuid = listed.guild_uuid
-                             and sample.observed_at > $1::timestamptz - interval '31 days'
-                             and sample.observed_at < $1::timestamptz + interval '1 day'
+          and sample.observed_at > $1::timestamptz - interval '31 days'
+          and sample.observed_at < $1::timestamptz + interval '1 day'
                            order by observed_at desc limit 1) latest on true
        left join (select guild_uuid, count(*) as territories from game.territory_hold
                    where valid_until = 'infinity' group by guild_uuid) held on held.guild_uuid = listed.guild_uuid
@@ -56,8 +56,8 @@ export async function guildsCalled(sql: Sql, name: string): Promise<NameHolder[]
              -- A profile that was asked for before the list had another name has that no longer.
              select profile.guild_uuid, profile.name, profile.prefix, profile.valid_from,
                     least(profile.valid_until, (select min(later.valid_from) from game.guild_listing later
-                                                 where later.guild_uuid = profile.guild_uuid and later.valid_from > profile.valid_from
-                                                   and (later.name, later.prefix) is distinct from (profile.name, profile.prefix))), 2
+          where later.guild_uuid = profile.guild_uuid and later.valid_from > profile.valid_from
+          and (later.name, later.prefix) is distinct from (profile.name, profile.prefix))), 2
                from game.guild profile) known
       where guild_uuid = $2::uuid or name = $1 or prefix = $1
       group by guild_uuid, name, prefix

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { deepestNesting } from '../../api/schemas/form/limits.ts'
 import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { knownBy, recordError, severalAnswers, textField } from '../record.ts'
+import { knownBy, recordError, severalParts, textField } from '../record.ts'
 import { enumerationHistory } from './tables.ts'
 
 /** One member of an enumeration on its way from the wire. */
@@ -26,14 +26,21 @@ export const itemMetadata = defineResource({
   changeLog: true,
   history: enumerationHistory,
   extract: async (api, { signal, lane }) => {
-    const lists = await api.items.metadata({ signal, lane })
-    const ids = await api.items.metadata({ static: true, signal, lane })
-    const { static: _, ...named } = lists.body
-    const halves = [[...membersOf(named, '')], [...membersOf(ids.body, 'static')]]
-    // Either half alone may be enough to be plausible, and the other would count as gone.
-    const isHalf = halves.some((half) => half.length === 0)
-    const validationError = isHalf ? 'one of the two answers holds nothing' : undefined
-    return { records: halves.flat(), ...severalAnswers([lists, ids]), validationError }
+    const ids = { static: true, signal, lane } as const
+    return await severalParts([
+      {
+        what: 'enumerations',
+        ask: () =>
+          api.items.metadata({ signal, lane }).then((answer) => {
+            const { static: _, ...named } = answer.body
+            return [answer, [...membersOf(named, '')]]
+          }),
+      },
+      {
+        what: 'ids',
+        ask: () => api.items.metadata(ids).then((answer) => [answer, [...membersOf(answer.body, 'static')]]),
+      },
+    ])
   },
   keyOf: (record) => textField(record, 'path'),
   normalize: normalizeMember,

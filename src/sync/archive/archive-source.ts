@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { and, eq, gt, ne } from 'drizzle-orm'
 import { type Api, createClient } from '../../api/client.ts'
+import { Unavailable } from '../../api/errors.ts'
 import { classifyResponse, faultError } from '../../api/http/classify-response.ts'
 import { lineOf } from '../../api/http/http-exchange.ts'
-import type { Outcome } from '../../api/http/outcome.ts'
+import { emptyOutcome, type Outcome } from '../../api/http/outcome.ts'
 import { offline } from '../../api/http/transport.ts'
 import { toApiResponse } from '../../api/response.ts'
 import { revealRedacted } from '../../api/schemas/people/redacted.ts'
@@ -86,8 +87,9 @@ export function levelsOf({ exchanges }: Pick<ArchivedResponse, 'exchanges'>): nu
 /**
  * A client that returns the archived responses. A request that was sent more than once returns them in their order; one that
  * was not sent throws NotArchived.
+ * @param isPart whether some requests failed then: one that has no response in the archive did
  */
-export function clientOf({ exchanges }: ArchivedResponse): Api {
+export function clientOf({ exchanges }: ArchivedResponse, { isPart = false } = {}): Api {
   const waiting = new Map<string, ArchivedExchange[]>()
   for (const one of exchanges) waiting.set(one.request, [...(waiting.get(one.request) ?? []), one])
   return createClient({
@@ -95,6 +97,7 @@ export function clientOf({ exchanges }: ArchivedResponse): Api {
       const line = lineOf({ request })
       const answers = waiting.get(line)
       const [next] = answers ?? []
+      if ((!answers || !next) && isPart) throw new Unavailable(`${line} had no response then`)
       if (!answers || !next) throw new NotArchived(`${line} was not sent then`)
       if (answers.length > 1) answers.shift()
       const outcome = await outcomeOf(next)
@@ -107,14 +110,18 @@ export function clientOf({ exchanges }: ArchivedResponse): Api {
 
 async function outcomeOf({ httpStatus, headers, receivedAt, ...stored }: ArchivedExchange): Promise<Outcome> {
   const text = await textOfBody(stored)
-  if (!isUtf8(text)) throw new RecordError('the archived body holds bytes that are not UTF-8')
-  return {
+  const outcome = {
+    ...emptyOutcome(receivedAt.getTime()),
     status: httpStatus,
     headers: new Map(Object.entries(headers)),
-    body: revealRedacted(parseJsonBytes(text)),
-    failure: null,
-    reason: '',
     bytes: text.length,
-    receivedAt: receivedAt.getTime(),
+  }
+  if (!isUtf8(text))
+    return { ...outcome, failure: 'not utf-8', reason: 'the archived body holds bytes that are not UTF-8' }
+  try {
+    return { ...outcome, body: revealRedacted(parseJsonBytes(text)) }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return { ...outcome, failure: 'not json', reason: 'the archived body is not JSON' }
   }
 }

@@ -1,4 +1,4 @@
-import { ApiError, Unauthorized } from '../../api/errors.ts'
+import { isOfRequest } from '../../api/errors.ts'
 import type { Random } from '../../base/clock.ts'
 import { messageOf, RetryableError, reach } from '../../base/errors.ts'
 import type { ExtractOptions, Worklist } from '../declare/resource.ts'
@@ -183,7 +183,7 @@ async function request(walk: Walk, key: string): Promise<void> {
   } catch (error) {
     if (signal?.aborted) return
     await releaseKey(engine.db, resource.name, key).catch(() => undefined)
-    const cause = error instanceof RetryableError ? 'temporary' : isRefusal(error) ? 'refused' : 'fatal'
+    const cause = error instanceof RetryableError ? 'temporary' : isOfRequest(error) ? 'refused' : 'fatal'
     dispatch(walk, { type: 'failed', key, cause, error })
     if (!walk.state.failure) run.log.warn({ key, err: error }, messageOf(error))
   }
@@ -223,7 +223,7 @@ async function probe(walk: Walk): Promise<void> {
   try {
     run.addProbe(key, await ingest(run.contextOf(key), extractOptions(walk)))
   } catch (error) {
-    if (!isRefusal(error)) throw error
+    if (error instanceof RetryableError || !isOfRequest(error)) throw error
   }
 }
 
@@ -241,9 +241,4 @@ async function close(walk: Walk, campaign: Campaign, error: unknown): Promise<Ba
     run.log.error({ err: error ?? failure }, 'failed, and the end could not be recorded')
     return { run: failedResult(resource.name, error ?? failure), left: null }
   }
-}
-
-/** The API responds, but not about this key. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof ApiError && !(error instanceof Unauthorized)
 }

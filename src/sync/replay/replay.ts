@@ -237,7 +237,7 @@ async function extractAgain(resource: Resource | Worklist, response: ArchivedRes
   const levels = levelsOf(response)
   return await resource.extract(clientOf(response), { levels }).catch((error: unknown) => {
     if (!(error instanceof NotArchived)) throw error
-    return resource.extract(clientOf(response), { levels, walk: true })
+    return resource.extract(clientOf(response, { isPart: response.complete === false }), { levels, walk: true })
   })
 }
 

@@ -42,7 +42,7 @@ export async function lastOfKey(
   }
 }
 
-export interface Checked {
+interface Checked {
   readonly key: string
   /** Ms since the epoch. */
   readonly now: number

@@ -13,7 +13,7 @@ import { rawAnswer } from '../tables/archive.ts'
 import { observation, run } from '../tables/ledger.ts'
 import { guardAction } from '../tables/state.ts'
 import type { RefusalKind } from '../worklist/refusals.ts'
-import { type Checked, checkedRow, forgetRefusals } from './checked-keys.ts'
+import { checkedRow, forgetRefusals } from './checked-keys.ts'
 import type { GuardAction } from './guard-actions.ts'
 
 /**
@@ -39,7 +39,7 @@ export interface Outcome extends Counts, Pick<Notification, 'resource' | 'runId'
   readonly cacheSeconds?: number
   /** A row for the response about the key. */
   readonly isObservation?: boolean
-  readonly workItem?: Omit<Checked, 'key'>
+  readonly workItem?: Omit<Parameters<typeof checkedRow>[2], 'key'>
   readonly archive?: Pick<ArchiveEntry, 'status' | 'hidden' | 'accepted' | 'personal'> & {
     /** Empty when the archive is off. */
     readonly exchanges: readonly HttpExchange[]

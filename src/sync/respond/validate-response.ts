@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import type { ResourceBase } from '../declare/resource.ts'
+import type { Extraction, ResourceBase } from '../declare/resource.ts'
 import { corroborate, forgetContradicted, pendingClaims, type Witness } from '../evidence/claims.ts'
 import type { Guards } from '../evidence/policies.ts'
 import type { LastAccepted } from '../ledger/ledger.ts'
@@ -204,14 +204,13 @@ async function judgePlausibility(
   const validation = { reason: null, normalized, response }
   if (verdict.status === 'rejected') {
     const { reason } = verdict
-    const { complete } = extraction
     if (
       scope !== undefined ||
       !isNewer ||
-      !(await agreesWithShrunken(sql, witness, { normalized: records && normalized, complete }))
+      !(await agreesWithShrunken(sql, witness, { ...extraction, normalized: records && normalized }))
     )
       return rejected(response, normalized, { guard: 'plausibility', reason })
-    const because = 'because three complete responses in a row, each of another cache window, agree'
+    const because = 'because three responses in a row, each of another cache window, agree'
     const guarded = [accepted(`${reason}; loaded, ${because}; what it lacks is not ended yet`, 'agreement')]
     return { ...validation, reason, status: 'load', response: { ...response, isShrunken: true }, guarded }
   }
@@ -297,20 +296,22 @@ async function countCurrent(sql: Sql, history: ResourceBase['history'], keys: re
 const tolerance = 0.02
 
 /**
- * Whether enough responses were shrunken too and agree with this one: complete, not empty, and each of another cache window. One that is
- * not all there is neither agrees nor contradicts: every third list may be so. Only for resources that are one response.
+ * Whether enough responses were shrunken too and agree with this one: not empty, and each of another cache window. One that is not all there
+ * is contradicts none: every third list may be so. It agrees only where pages or parts of it failed: else what always fails would keep all
+ * the rest away. Only for resources that are one response.
  */
 async function agreesWithShrunken(
   sql: Sql,
   witness: Witness,
-  { normalized, complete }: { readonly normalized: number; readonly complete: boolean },
+  { normalized, complete, unsteady }: Pick<Extraction, 'complete' | 'unsteady'> & { readonly normalized: number },
 ): Promise<boolean> {
-  if (!complete && normalized > 0) return false
+  const isWhole = complete || normalized === 0
+  if (!isWhole && unsteady === undefined) return false
   const pending = await pendingClaims(sql, witness, 'shrunken')
   const isSame = (count: number) => Math.abs(count - normalized) <= tolerance * Math.max(count, normalized)
   const agreeing = pending.find(({ value }) => isSame(Number(value)))
   const claims = normalized === 0 ? [] : [{ subject: '', value: agreeing?.value ?? String(normalized) }]
-  await forgetContradicted(sql, witness, 'shrunken', claims)
+  if (isWhole) await forgetContradicted(sql, witness, 'shrunken', claims)
   return (await corroborate(sql, witness, 'shrunken', claims)).confirmed.length > 0
 }
 

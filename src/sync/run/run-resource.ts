@@ -1,3 +1,4 @@
+import { isOfRequest } from '../../api/errors.ts'
 import { FatalError, InterruptedError, RetryableError } from '../../base/errors.ts'
 import { holderText } from '../../db/locks/held-locks.ts'
 import { type ExtractOptions, isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
@@ -49,6 +50,11 @@ async function runWorklist(resource: Worklist, shared: Engine, options: Worklist
   return await driver.close()
 }
 
+/** Whether another key may respond all the same: the request failed, or the API refuses it with whatever status. */
+function mayBeOfOne(error: unknown): error is Error {
+  return error instanceof RetryableError || isOfRequest(error)
+}
+
 /** Claims keys and takes them through the pipeline, as `allowance` below allows. */
 class Driver {
   readonly #run: WorklistRun
@@ -77,7 +83,7 @@ class Driver {
     try {
       await addKeys(db, name, await listKeys(api, this.#options))
     } catch (error) {
-      if (!(error instanceof RetryableError)) throw error
+      if (!mayBeOfOne(error)) throw error
       this.#advance({ type: 'claim' })
       this.#advance({ type: 'failure', error })
       this.#run.miss('the list of keys', error.message)
@@ -145,7 +151,7 @@ class Driver {
     }
     this.#advance({ type: 'failure', error })
     await releaseKey(db, name, key, clock.now())
-    if (!(error instanceof RetryableError)) throw error
+    if (!mayBeOfOne(error)) throw error
     this.#run.miss(key, error.message)
     this.#run.log.warn({ key, err: error }, error.message)
   }

@@ -44,6 +44,12 @@ export async function countDue(sql: Sql, resource: string, now: number): Promise
 }
 
 /**
+ * When a key was last requested, by SQL: that of a request that failed is the end of its pause. A key that always fails has its turn like
+ * all others; at the head, a few would end each run before another one is requested.
+ */
+const lastTried = `greatest(case when checked_at <= $2 then checked_at end, case when leased_by is null and leased_until <= $2 then leased_until end)`
+
+/**
  * Claims the most urgent key of a worklist: staleness times weight, a day for one that was never requested.
  * @param holder whose lease it is: the id of a run
  */
@@ -53,7 +59,7 @@ export async function claimKey(sql: Sql, resource: string, now: number, holder: 
     `with urgent as materialized (
        select resource, key from sync.work_item
         where ${isDue}
-        order by extract(epoch from $2 - coalesce(case when checked_at <= $2 then checked_at end, $2 - interval '1 day')) * weight desc, key
+        order by extract(epoch from $2 - coalesce(${lastTried}, $2 - interval '1 day')) * weight desc, key
         limit 1 for update skip locked)
      update sync.work_item item
         set leased_until = $7, leased_by = $8, checked_at = case when checked_at > $3 then $3 else checked_at end
@@ -83,7 +89,7 @@ export async function claimNamed(
 
 /**
  * Releases a claimed key without a response: it keeps its turn.
- * @param failedAt of a request that failed: the key waits a while, for at the head it would keep all others waiting
+ * @param failedAt of a request that failed: the key waits a while, and then for its next turn
  */
 export async function releaseKey(sql: Sql, resource: string, key: string, failedAt?: number): Promise<void> {
   const leasedUntil = failedAt === undefined ? null : new Date(failedAt + shortestInterval)
