@@ -45,6 +45,12 @@ describe('what is recorded of the world', () => {
     expect(page.querySelector('h1')?.textContent).toBe('450 gathering nodes')
     expect(page.querySelector('#list h3')?.textContent).toBe('1 to 200 of 450')
     expect(await cellsOf('/nodes?page=3', 0)).toHaveLength(50)
+    // Of many that are called and rated the same, each is on one page.
+    for (const sort of ['level', '-level']) {
+      const places: unknown[] = []
+      for (const nth of [1, 2, 3]) places.push(...(await cellsOf(`/nodes?sort=${sort}&page=${nth}`, 3)))
+      expect([sort, new Set(places).size]).toEqual([sort, 450])
+    }
     const heading = page.querySelector('#list th a[href*="sort=level"]')?.getAttribute('href')
     const levels = (await cellsOf(String(heading), 2)).map(Number)
     expect([levels[0], levels.at(-1)]).toEqual([0, 40])

@@ -121,7 +121,7 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
     await page.waitForURL('**?sort=-name#members')
     expect(await first()).not.toBe(byName)
     await page.locator('#rivals a', { hasText: 'compare' }).first().click()
-    await page.waitForURL('**?rival=*')
+    await page.waitForURL('**?sort=-name&rival=*')
     expect(await page.locator('#rival-hours h3').textContent()).toMatch(/^Guild b: /)
     for (const width of widths) {
       await page.setViewportSize({ width, height: 900 })

@@ -153,7 +153,7 @@ async function guildsBy(
          ${isRated ? ratingOf('guild.uuid') : ''}
         where $1 = '' or strpos(lower(name collate "C"), lower($1 collate "C")) > 0 or lower(prefix collate "C") = lower($1 collate "C")
         order by ($1 <> '' and lower(prefix collate "C") = lower($1 collate "C")) is true desc, ${by}${isText ? ' collate "C"' : ''} ${isFalling ? 'desc' : 'asc'} nulls last,
-                 territories desc nulls last, level desc nulls last, name collate "C" limit $2 offset $3)
+                 territories desc nulls last, level desc nulls last, name collate "C", uuid limit $2 offset $3)
      select shown.uuid::text as uuid, shown.name, shown.prefix, shown.level, shown.members, shown.online, shown.wars, shown.territories,
             shown.won, shown.lost, shown.total, ${isRated ? 'shown' : 'season'}.rating
        from shown ${isRated ? '' : ratingOf('shown.uuid')}

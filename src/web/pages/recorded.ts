@@ -185,10 +185,12 @@ export function listPage(kind: Listed): (visit: Visit) => Promise<Page> {
     const by = columns.find((column) => column.name === wanted.replace(/^-/, '')) ?? columns[0]
     const isFalling = by?.isFalling !== isOther && (by?.isFalling || isOther)
     const page = pageOf(path, query)
+    // Several may have one name: in one order, or pages would have some of them twice and others never.
+    const all = columns.map(({ name: column }) => `listed."${column}"`).join(', ')
     const found = await sql.query<Record<string, Cell> & { readonly total: number }>(
       `select listed.*, count(*) over ()::int as total from (${kind.rows}) listed
         where $1::timestamptz is not null and ($2 = '' or strpos(lower(listed.name collate "C"), lower($2 collate "C")) > 0)
-        order by listed."${by?.name ?? 'name'}" ${isFalling ? 'desc' : 'asc'} nulls last, listed.name collate "C" limit ${PER_PAGE} offset $3`,
+        order by listed."${by?.name ?? 'name'}" ${isFalling ? 'desc' : 'asc'} nulls last, listed.name collate "C", ${all} limit ${PER_PAGE} offset $3`,
       [now, text, page.offset],
     )
     const total = found[0]?.total ?? 0
