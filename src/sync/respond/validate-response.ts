@@ -210,7 +210,8 @@ async function judgePlausibility(
       !(await agreesWithShrunken(sql, witness, { ...extraction, normalized: records && normalized }))
     )
       return rejected(response, normalized, { guard: 'plausibility', reason })
-    const because = 'because three responses in a row, each of another cache window, agree'
+    const such = extraction.complete ? 'complete responses' : 'responses'
+    const because = `because three ${such} in a row, each of another cache window, agree`
     const guarded = [accepted(`${reason}; loaded, ${because}; what it lacks is not ended yet`, 'agreement')]
     return { ...validation, reason, status: 'load', response: { ...response, isShrunken: true }, guarded }
   }
