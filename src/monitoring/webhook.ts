@@ -93,7 +93,7 @@ export async function postOnce({ http, url, body, headers, clock, signal }: Post
     })
     // Nothing is done with what it says.
     answer.on('error', () => {}).destroy()
-    return { failure: failureOf(statusCode, given.location, url), pause: pauseOf(statusCode, given) }
+    return { failure: failureOf(statusCode, given.location, url), pause: pauseOf(statusCode, given, clock.now()) }
   } catch (error) {
     if (isLate) return { failure: `no response within ${TIMEOUT / 1000} s`, pause: 0 }
     if (signal.aborted) return { failure: 'the process ended', pause: 0 }
@@ -115,12 +115,19 @@ function failureOf(status: number, location: unknown, url: string): string | nul
   return `status ${status}${origin ? `, a redirect to ${origin}, which is not followed` : ''}`
 }
 
-/** After a 429 what `Retry-After` says, in seconds; Discord also says that nothing is left until its window ends. */
-function pauseOf(status: number, headers: Readonly<Record<string, string | string[] | undefined>>): number {
+/** After a 429 what `Retry-After` says, in seconds or as a date; Discord also says that nothing is left until its window ends. */
+function pauseOf(
+  status: number,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  now: number,
+): number {
   const secondsOf = (name: string) => Number(headers[name] ?? Number.NaN)
   const isSpent = status === 429 || headers['x-ratelimit-remaining'] === '0'
   if (!isSpent && status !== 503) return 0
-  const given = [secondsOf('retry-after'), isSpent ? secondsOf('x-ratelimit-reset-after') : Number.NaN]
+  const after = secondsOf('retry-after')
+  // By the receiver's own clock, where it says what that is.
+  const date = Date.parse(String(headers['retry-after'])) - (Date.parse(String(headers.date)) || now)
+  const given = [Number.isNaN(after) ? date / 1000 : after, isSpent ? secondsOf('x-ratelimit-reset-after') : Number.NaN]
   const seconds = given.filter((one) => one > 0)
   return Math.min(LONGEST_PAUSE, 1000 * Math.max(0, ...seconds))
 }

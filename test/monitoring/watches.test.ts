@@ -226,6 +226,75 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
     expect(await readDeliveries(world.db)).toMatchObject([{ number: 4, sending: null, error: 'status 404' }])
   })
 
+  test('send everything of the last day, in order, to a receiver that comes back after days', async () => {
+    let status = 204
+    const receiver = await openReceiver(() => status)
+    await oak('a', '09:00', '10:00')
+    const target = { type: 'webhook', url: receiver.url }
+    const { watching } = await watched([{ name: 'all', events: ['captured'], groupSeconds: 0, target }])
+    const lookUntil = async (at: string) => {
+      for (let next = world.clock.now(); next < instantOf(at); next = world.clock.now() + 30 * minute) {
+        await world.clock.advanceTo(next)
+        await watching.look()
+      }
+    }
+    status = 503
+    for (const [letter, acquired, at, until] of [
+      ['b', '10:30', '11:00', '02 09:30'],
+      ['a', '02 09:00', '02 09:30', '02 13:30'],
+      ['b', '02 13:00', '02 13:30', '03 08:30'],
+      ['a', '03 08:00', '03 08:30', '03 12:15'],
+    ] as const) {
+      await oak(letter, acquired, at)
+      await lookUntil(until)
+    }
+    const failed = receiver.got.length
+    status = 204
+    await lookUntil('03 13:15')
+    const sent = receiver.got.slice(failed).flatMap((body: Body) => body.events.map((event: Body) => event.at))
+    expect(sent).toEqual(['02 13:00', '03 08:00'].map((at) => new Date(instantOf(at)).toISOString()))
+    expect(await readDeliveries(world.db)).toMatchObject([{ number: 5, sending: null, failingSince: null }])
+  })
+
+  test('wait until the date that a receiver names, by its own clock', async () => {
+    const noon = Date.UTC(2031, 0, 1, 12)
+    const date = (seconds: number) => new Date(noon + 1000 * seconds).toUTCString()
+    const receiver = await openReceiver(
+      (nth) => (nth === 0 ? 503 : 204),
+      (status) => (status === 503 ? { date: date(0), 'retry-after': date(600) } : {}),
+    )
+    await oak('a', '09:00', '10:00')
+    const target = { type: 'webhook', url: receiver.url }
+    const { watching } = await watched([{ name: 'all', events: ['captured'], groupSeconds: 0, target }])
+    await oak('b', '10:30', '11:00')
+    await watching.look()
+    await world.clock.advanceTo(instantOf('11:09:59'))
+    await watching.look()
+    expect(receiver.got).toHaveLength(1)
+    await world.clock.advanceTo(instantOf('11:10:00'))
+    await watching.look()
+    expect(receiver.got).toHaveLength(2)
+  })
+
+  test('send nothing that is older than a day, after the process was away or the database came back from a backup', async () => {
+    const receiver = await openReceiver()
+    await oak('a', '09:00', '10:00')
+    const target = { type: 'webhook', url: receiver.url }
+    const { watching, warnings } = await watched([
+      { name: 'all', events: ['captured'], quiet: '10:00-12:00', groupSeconds: 0, target },
+    ])
+    await oak('b', '10:30', '11:00')
+    await watching.look()
+    await world.clock.advanceTo(instantOf('04 13:00'))
+    await watching.look()
+    await oak('a', '04 13:00', '04 13:10')
+    await watching.look()
+    expect(receiver.got.flatMap((body: Body) => body.events.map((event: Body) => event.at))).toEqual([
+      new Date(instantOf('04 13:00')).toISOString(),
+    ])
+    expect(warnings).toEqual([])
+  })
+
   test('wait as long as Discord says when nothing is left of its limit, though it took the message', async () => {
     let left = 0
     const receiver = await openReceiver(

@@ -50,18 +50,23 @@ interface WatchedChange {
 /** Changes of one read. */
 export const mostChanges = 1000
 
-/** News from some sources after a number, in order. @param upto the last number; null: the latest */
+/** How long a change is news, ms: for as long the outbox keeps it at least. */
+const NEWS_FOR = 86_400_000
+
+/**
+ * News from some sources after a number, in order. What is older is none: the process was away for long, a receiver took nothing, or the
+ * database came back from a backup. @param upto the last number; null: the latest @param now ms since the epoch
+ */
 export async function readNews(
   sql: Sql,
   sources: readonly string[],
-  after: number,
-  upto: number | null,
+  { after, upto, now }: { readonly after: number; readonly upto: number | null; readonly now: number },
 ): Promise<WatchedChange[]> {
   return await sql.query<WatchedChange>(
     `select number, at as "writtenAt" from sync.outbox
-      where number > $1 and ($2::bigint is null or number <= $2) and ${isNews('$3')}
+      where number > $1 and ($2::bigint is null or number <= $2) and at >= $4 and ${isNews('$3')}
       order by number limit ${mostChanges}`,
-    [after, upto, sources],
+    [after, upto, sources, new Date(now - NEWS_FOR)],
   )
 }
 

@@ -271,8 +271,8 @@ interface Delivering {
   readonly warn: (message: string) => void
 }
 
-/** The first wait after a failure, and the longest; after the last of these a message is given up. ms */
-const [FIRST, LONGEST, GIVE_UP] = [5000, 1_800_000, 86_400_000]
+/** The first wait after a failure, and the longest, ms. A message is repeated for as long as what it is about is news. */
+const [FIRST, LONGEST] = [5000, 1_800_000]
 
 /**
  * Sends what a watch has to send: at most one message. Which changes it has is written before the first attempt, so that every
@@ -292,7 +292,7 @@ async function deliver(
   if (state.sending !== null) return await attempt(context, watch, { ...state, sending: state.sending })
   if (last <= state.number) return undefined
   const sources = sourcesOf(watch.events)
-  const changes = await readNews(db, sources, state.number, null)
+  const changes = await readNews(db, sources, { after: state.number, upto: null, now: clock.now() })
   const isFull = changes.length === mostChanges
   const upto = isFull ? (changes.at(-1)?.number ?? last) : last
   const occurrences = await readOccurrences(
@@ -316,12 +316,14 @@ async function attempt(
   watch: Watch,
   state: DeliveryState & { readonly sending: number },
 ): Promise<number> {
-  const changes = await readNews(db, sourcesOf(watch.events), state.number, state.sending)
+  const range = { after: state.number, upto: state.sending, now: clock.now() }
+  const changes = await readNews(db, sourcesOf(watch.events), range)
   const numbers = changes.map(({ number }) => number)
   const occurrences = await readOccurrences(db, watch, numbers)
   const rest = { watch: state.watch, number: state.sending, sending: null, attempts: 0, retryAt: null }
   if (occurrences.length === 0) {
-    // Its people have restricted themselves, or a filter has changed.
+    // It is no news any more, its people have restricted themselves, or a filter has changed.
+    if (changes.length === 0 && state.attempts > 0) warn(`watch ${watch.name}: ${state.error}; the message is given up`)
     await writeDelivery(db, { ...state, ...rest })
     return clock.now()
   }
@@ -344,11 +346,8 @@ async function attempt(
   const failingSince = state.failingSince ?? new Date(now)
   const wait = isLasting ? LONGEST : Math.min(LONGEST, FIRST * 2 ** Math.min(state.attempts, 20))
   const retryAt = new Date(now + Math.max(pause, wait))
-  const isOver = now - failingSince.getTime() > GIVE_UP
-  if (state.attempts === 0 || isOver)
-    warn(`watch ${watch.name}: ${failure}${isOver ? '; the message is given up' : ''}`)
-  const failed = { ...state, attempts: state.attempts + 1, retryAt, failingSince, error: failure }
-  await writeDelivery(db, isOver ? { ...failed, number: state.sending, sending: null } : failed)
+  if (state.attempts === 0) warn(`watch ${watch.name}: ${failure}`)
+  await writeDelivery(db, { ...state, attempts: state.attempts + 1, retryAt, failingSince, error: failure })
   return retryAt.getTime()
 }
 
