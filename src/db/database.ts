@@ -72,5 +72,7 @@ export interface Database extends Sql {
   transaction<T>(work: (sql: Sql) => Promise<T>, limits?: QuestionLimits): Promise<T>
   /** Takes the named lock for this process, or returns null at once when another holds it. */
   tryLock(name: string): Promise<Lock | null>
+  /** Called after what must not come back was removed: the copies that the embedded database keeps of itself are replaced. A server has none. */
+  outdateCopies?(): Promise<void>
   close(): Promise<void>
 }

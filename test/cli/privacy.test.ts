@@ -1,3 +1,5 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { buildProgram, type Environment } from '../support/cli.ts'
 import { runInside } from '../support/cli-inside.ts'
@@ -8,6 +10,18 @@ import { servedApi } from '../support/served.ts'
 
 beforeAll(buildProgram)
 
+/** Two players of one name, and one who hides something. */
+async function syncPlayers(environment: Environment): Promise<void> {
+  const api = await servedApi()
+  const twins = [1, 2].map((number) => profile(number, { username: 'Twin', playtime: 12, globalData: { wars: 3 } }))
+  const alone = profile(3, { username: 'Alone', playtime: 5, restrictions: { onlineStatus: true } })
+  for (const body of [...twins, alone]) api.setAnswer(`/player/${body.uuid}`, () => ({ body }))
+  const keys = [1, 2, 3].flatMap((number) => ['--player', playerId(number)])
+  const { code, err } = await runInside(['sync', 'players', ...keys, '--base-url', api.url], environment)
+  expect([code, err]).toMatchObject([0, expect.any(String)])
+  await api.close()
+}
+
 describe.each(kindsOfLongTests)('wynnsync privacy on the %s database', (kind) => {
   let environment: Environment
   const privacy = (...args: string[]) => runInside(['privacy', ...args], environment)
@@ -15,14 +29,7 @@ describe.each(kindsOfLongTests)('wynnsync privacy on the %s database', (kind) =>
   beforeEach(async () => {
     environment =
       kind === 'server' ? { DATABASE_URL: await testDatabaseUrl() } : { WYNNSYNC_DATA_DIR: await testDataDir() }
-    const api = await servedApi()
-    const twins = [1, 2].map((number) => profile(number, { username: 'Twin', playtime: 12, globalData: { wars: 3 } }))
-    const alone = profile(3, { username: 'Alone', playtime: 5, restrictions: { onlineStatus: true } })
-    for (const body of [...twins, alone]) api.setAnswer(`/player/${body.uuid}`, () => ({ body }))
-    const keys = [1, 2, 3].flatMap((number) => ['--player', playerId(number)])
-    const { code, err } = await runInside(['sync', 'players', ...keys, '--base-url', api.url], environment)
-    expect([code, err]).toMatchObject([0, expect.any(String)])
-    await api.close()
+    await syncPlayers(environment)
   })
 
   test('shows what is kept of a player, and since when', async () => {
@@ -66,4 +73,16 @@ describe.each(kindsOfLongTests)('wynnsync privacy on the %s database', (kind) =>
     expect(again.out).toMatch(/game\.player_counter +2\n/)
     expect(again.out).toMatch(/\d rows are removed\n$/)
   })
+})
+
+test('a purge removes a player from the copies of the embedded database too', async () => {
+  const dataDir = await testDataDir()
+  const run = (...args: string[]) => runInside(['privacy', ...args], { WYNNSYNC_DATA_DIR: dataDir })
+  const tables = async (number: number) => JSON.parse((await run('show', playerId(number), '--json')).out).tables
+  await syncPlayers({ WYNNSYNC_DATA_DIR: dataDir })
+  expect(await readdir(join(dataDir, 'backups'))).toHaveLength(1)
+  expect((await run('purge', playerId(1), '--yes')).code).toBe(0)
+  await rm(join(dataDir, 'postgres'), { recursive: true })
+  expect(await tables(1)).toEqual([])
+  expect(await tables(2)).not.toEqual([])
 })

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
 import { FatalError } from '../../src/base/errors.ts'
 import { type EmbeddedDatabase, openEmbedded } from '../../src/db/embedded/embedded.ts'
-import { findBadPage } from '../../src/db/embedded/embedded-copies.ts'
+import { findBadPage, outdateCopies } from '../../src/db/embedded/embedded-copies.ts'
 import { bootId, readHolder } from '../../src/db/embedded/folder-lock.ts'
 import { effort } from '../support/effort.ts'
 import { copyFolder, temporaryFolder, testDataDir } from '../support/postgres.ts'
@@ -123,6 +123,46 @@ describe('copies of the embedded database', () => {
     expect((await readdir(join(unpacked, 'pg_wal'))).filter((name) => /^[0-9A-F]{24}$/.test(name)).length).toBeLessThan(
       10,
     )
+  })
+
+  test('are replaced at once when they have what must not come back', async () => {
+    const { folder, clock, use, write, read, copies, reported } = await place()
+    const remove = async (value: number) =>
+      await use(async (db) => {
+        await db.query('delete from t where a = $1', [value])
+        await db.outdateCopies?.()
+      })
+    await write(1)
+    await clock.advance(24 * HOUR)
+    await write(2)
+    expect(await copies()).toHaveLength(2)
+    await clock.advance(HOUR)
+    await remove(1)
+    expect(await copies()).toEqual(['000003-20260602T130000Z.tar.gz'])
+    await rm(folder, { recursive: true })
+    expect(await read()).toEqual([2])
+    expect(reported).toEqual([expect.not.stringContaining('purge')])
+    // A process that stays makes one after its next transaction, and one that is killed before leaves it to the next.
+    await write(3)
+    await use(async (db) => {
+      await db.query('delete from t where a = 2')
+      await db.outdateCopies?.()
+      await clock.advance(HOUR)
+      await db.transaction((sql) => sql.query('insert into t values (4)'))
+      await expect.poll(copies, PATIENT).toEqual(['000004-20260602T140000Z.tar.gz'])
+    })
+    expect(await copies()).toEqual(['000004-20260602T140000Z.tar.gz'])
+  })
+
+  test('that come back before they are replaced are reported with what to do', async () => {
+    const { dataDir, folder, write, read, reported } = await place()
+    await write(1)
+    await outdateCopies(dataDir)
+    await rm(folder, { recursive: true })
+    await read()
+    expect(reported).toEqual([
+      expect.stringMatching(/is missing\. Who was purged last may be there again: purge once more\.$/),
+    ])
   })
 
   test.each(['that is due', 'that is under way'])(

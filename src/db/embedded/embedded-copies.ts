@@ -26,6 +26,18 @@ const DAY = 24 * HOUR
 const WORTH_A_COPY = 4 * 1024 * 1024
 
 const copiesFolder = (dataDir: string): string => join(dataDir, 'backups')
+/** There while the copies have what must not come back; what is in it tells one call from the next. */
+const outdatedFile = (dataDir: string): string => join(copiesFolder(dataDir), 'outdated')
+
+/** Lets whichever process has the cluster open make a copy as soon as it can, and delete the others: they have what was removed. */
+export async function outdateCopies(dataDir: string): Promise<void> {
+  if (existsSync(copiesFolder(dataDir)))
+    await writeFile(outdatedFile(dataDir), `${process.pid} ${process.hrtime.bigint()}`, { flush: true, mode: 0o600 })
+}
+
+async function readOutdated(dataDir: string): Promise<string | undefined> {
+  return await readFile(outdatedFile(dataDir), 'utf8').catch(() => undefined)
+}
 /** An archive that is not complete yet. */
 const draftOf = (dataDir: string): string => join(copiesFolder(dataDir), 'draft')
 
@@ -136,7 +148,7 @@ interface CopyOptions {
 
 /**
  * Keeps two copies of an open cluster, the newer one at most a day old. A process that stays makes one each day, one that
- * comes and goes makes it when it ends, unless a signal ends it. Transactions wait only while files are duplicated; packing runs
+ * comes and goes makes it when it ends, unless a signal ends it; one is made at once where the copies are outdated. Transactions wait only while files are duplicated; packing runs
  * beside them.
  * A cluster with a damaged page is not copied, so that the copies stay good.
  */
@@ -148,6 +160,7 @@ export async function dailyCopies(
   const openedAt = clock.now()
   const start = await writtenTo(engine)
   let triedAt = (await listCopies(dataDir))[0]?.takenAt.getTime()
+  let failedAt: number | undefined
   let packing: Promise<void> | undefined
 
   /** Absolute: a copy from the future means that a clock was wrong. */
@@ -157,9 +170,10 @@ export async function dailyCopies(
     const takenAt = new Date(clock.now())
     triedAt = takenAt.getTime()
     const duplicated = join(copiesFolder(dataDir), 'duplicate')
+    const outdated = await readOutdated(dataDir)
     try {
       const state = await engine.transaction((session) => duplicateCluster(session, dataDir, duplicated))
-      packing = keep(dataDir, duplicated, { state, takenAt, signal: ending })
+      packing = keep(dataDir, duplicated, { state, takenAt, outdated, signal: ending })
         .catch(failed)
         .finally(() => {
           packing = undefined
@@ -169,6 +183,7 @@ export async function dailyCopies(
     }
 
     async function failed(error: unknown): Promise<void> {
+      failedAt = takenAt.getTime()
       for (const left of [duplicated, draftOf(dataDir)])
         await rm(left, { recursive: true, force: true }).catch(() => {})
       if (ending?.aborted) return
@@ -182,18 +197,20 @@ export async function dailyCopies(
   return {
     /** Call it when no transaction is open: begins a copy when one is due. */
     afterTransaction: async () => {
-      const isDue = triedAt === undefined ? isOld(openedAt, HOUR) : isOld(triedAt, DAY)
+      const isOutdated = existsSync(outdatedFile(dataDir)) && (failedAt === undefined || isOld(failedAt, HOUR))
+      const isDue = isOutdated || (triedAt === undefined ? isOld(openedAt, HOUR) : isOld(triedAt, DAY))
       if (isDue && !packing) await begin()
     },
     /** Makes a copy when one is due and something was written; waits for one that is under way. Neither when a signal ends the process. */
     finish: async () => {
       await packing
       if (ending?.aborted) return
-      const isDue = triedAt === undefined || isOld(triedAt, DAY)
+      const isOutdated = existsSync(outdatedFile(dataDir))
+      const isDue = isOutdated || triedAt === undefined || isOld(triedAt, DAY)
       // A failed engine has no answer any more; the next process checks what is on the disk.
       const now = isDue ? await writtenTo(engine).catch(() => start) : start
       const least = isFromTemplate ? WORTH_A_COPY : 0
-      if (now.transaction !== start.transaction && now.log - start.log >= least) await begin()
+      if (isOutdated || (now.transaction !== start.transaction && now.log - start.log >= least)) await begin()
       await packing
     },
   }
@@ -214,7 +231,12 @@ async function writtenTo(engine: Engine): Promise<{ transaction: string; log: nu
 async function keep(
   dataDir: string,
   duplicated: string,
-  { state, takenAt, signal }: { state: ClusterState; takenAt: Date; signal: AbortSignal | undefined },
+  {
+    state,
+    takenAt,
+    outdated,
+    signal,
+  }: { state: ClusterState; takenAt: Date; outdated: string | undefined; signal: AbortSignal | undefined },
 ): Promise<void> {
   const damage = await findDamage(duplicated, state, signal)
   if (damage) throw new Error(`the database is damaged, ${damage}`)
@@ -226,7 +248,10 @@ async function keep(
   await rename(draft, join(folder, name))
   await syncNames(folder)
   await rm(duplicated, { recursive: true, force: true })
-  for (const { path } of (await listCopies(dataDir)).slice(KEPT)) await rm(path, { force: true })
+  const kept = outdated === undefined ? KEPT : 1
+  for (const { path } of (await listCopies(dataDir)).slice(kept)) await rm(path, { force: true })
+  // A later call stays for the next copy.
+  if (outdated !== undefined && (await readOutdated(dataDir)) === outdated) await rm(outdatedFile(dataDir))
 }
 
 /*
@@ -394,8 +419,9 @@ async function fallBack(
       const engine = await openEngine(folder, options)
       reach('recovery: a damaged database from its copy')
       const kept = isGone ? '' : ` The damaged folder is kept as ${aside}.`
+      const back = existsSync(outdatedFile(dataDir)) ? ' Who was purged last may be there again: purge once more.' : ''
       options.report(
-        `the embedded database in ${folder} is damaged (${reason}); restored the copy of ${copy.takenAt.toISOString()}: what was recorded after that is missing.${kept}`,
+        `the embedded database in ${folder} is damaged (${reason}); restored the copy of ${copy.takenAt.toISOString()}: what was recorded after that is missing.${back}${kept}`,
       )
       return engine
     } catch (error) {

@@ -12,7 +12,7 @@ import { readers, toText } from '../bulk/values.ts'
 import { type Database, isBeforeOthers, type Sql, type SqlValue } from '../database.ts'
 import type { ProtocolSession, ProtocolTurn, TakeOptions } from '../pgwire/session-multiplexer.ts'
 import { SYSTEM_ERROR, sqlState, swallowedStatementError, toAppError } from '../sql-errors.ts'
-import { type DailyCopy, dailyCopies, openCluster } from './embedded-copies.ts'
+import { type DailyCopy, dailyCopies, openCluster, outdateCopies } from './embedded-copies.ts'
 import type { Template } from './embedded-create.ts'
 import { bindToReader, READ_ONLY } from './embedded-reader.ts'
 import { SocketEngine } from './engine-socket.ts'
@@ -359,6 +359,7 @@ function databaseOf(
       held.add(name)
       return lock
     },
+    outdateCopies: () => outdateCopies(dataDir),
     take,
     failure,
     close: async () => {

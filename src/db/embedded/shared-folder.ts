@@ -11,7 +11,7 @@ import type { Database, Lock, Sql } from '../database.ts'
 import { serveSocket } from '../pgwire/pgwire-server.ts'
 import { sqlState } from '../sql-errors.ts'
 import { databaseOn, type EmbeddedDatabase, type EmbeddedOptions, openEmbedded } from './embedded.ts'
-import { duplicateCluster } from './embedded-copies.ts'
+import { duplicateCluster, outdateCopies } from './embedded-copies.ts'
 import { isUnanswered, SocketEngine } from './engine-socket.ts'
 import { lockFolder, nameOf, readHolder } from './folder-lock.ts'
 
@@ -127,6 +127,7 @@ export async function openShared(dataDir: string, options: SharedOptions): Promi
       }
       return { release }
     },
+    outdateCopies: () => outdateCopies(dataDir),
     close,
   }
 }

@@ -68,6 +68,7 @@ async function removeFrom(
   const at = new Date(app.clock.now())
   const remove = (sql: Sql) => purge(sql, personal(), { playerUuid: player, fieldGroup: group, at })
   const tables = rowsByTable(isRehearsal ? await rolledBack(db, remove) : await db.transaction(remove))
+  if (!isRehearsal) await db.outdateCopies?.()
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   const total = isRehearsal ? `${rows} rows would be removed; nothing was changed` : `${rows} rows are removed`
   return {
