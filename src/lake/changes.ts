@@ -5,6 +5,7 @@ import { tableExists } from '../db/catalog.ts'
 import type { Sql } from '../db/database.ts'
 import { RESTORED_FROM } from '../db/move/copied-table.ts'
 import { resources } from '../resources/index.ts'
+import { isOfLake } from './import/blind.ts'
 import type { LakeFile, LakeIndex } from './index-file.ts'
 import type { LakeTable } from './tables.ts'
 
@@ -19,7 +20,7 @@ export interface Reading {
   readonly source: string
   /** The same as lakes of the first version say it: alike for every embedded database that ever was in one folder. */
   readonly formerSource: string
-  /** The latest run by its id; null: there was none. */
+  /** The latest run by its id, of those that it did itself where it did any; null: there was none. */
   readonly lastRun: string | null
   /** The oldest transaction that runs, and the next one. */
   readonly transaction: bigint
@@ -44,8 +45,12 @@ export interface Changes<Table = LakeTable, File = LakeFile> {
   readonly unchanged: readonly File[]
 }
 
-/** Who wrote last what lies at a place. */
-type Written = Pick<LakeIndex, 'source' | 'lastRun'>
+/** Who wrote last what lies at a place, and when. */
+interface Written extends Pick<LakeIndex, 'source' | 'lastRun'> {
+  readonly at?: string
+  /** The text of a backup's list of files. */
+  readonly backup?: string
+}
 
 /** What lies at a place is of another database, and would be gone. */
 export class PlaceOfAnother extends UsageError {}
@@ -62,32 +67,43 @@ export async function readingOf(sql: Sql, place: string): Promise<Reading> {
             pg_snapshot_xmax(pg_current_snapshot())::text as next
        from pg_control_system()`,
   )
-  const [last] = await sql.query<{ run: string }>(
-    `select latest.run_id::text as run
-       from unnest($1::text[]) named(resource)
-      cross join lateral (select one.run_id, one.started_at from sync.run one where one.resource = named.resource
-                           order by one.started_at desc nulls last limit 1) latest
-      order by latest.started_at desc limit 1`,
-    [resources.map(({ name }) => name)],
-  )
   const { cluster = '', madeAt, transaction = '0', next = '0' } = row ?? {}
   return {
     // New databases of the embedded kind are alike in all but when they were made.
     source: sha256(`${place} since ${madeAt ?? ''} ${cluster}`),
     formerSource: sha256(`${place} ${cluster}`),
-    lastRun: last?.run ?? null,
+    lastRun: (await latestRun(sql, `not ${isOfLake('one')}`)) ?? (await latestRun(sql, 'true')) ?? null,
     ...{ transaction: BigInt(transaction), next: BigInt(next) },
   }
 }
 
+async function latestRun(sql: Sql, which: string): Promise<string | undefined> {
+  const [last] = await sql.query<{ run: string }>(
+    `select latest.run_id::text as run
+       from unnest($1::text[]) named(resource)
+      cross join lateral (select one.run_id, one.started_at from sync.run one where one.resource = named.resource and ${which}
+                           order by one.started_at desc nulls last limit 1) latest
+      order by latest.started_at desc limit 1`,
+    [resources.map(({ name }) => name)],
+  )
+  return last?.run
+}
+
 /** Whether a database has a run, by its id. */
-async function hasRun(sql: Sql, run: string | null): Promise<boolean> {
-  return run !== null && (await sql.values('select from sync.run where run_id::text = $1', [run])).length > 0
+async function hasRun(sql: Sql, run: string | null, which = 'true'): Promise<boolean> {
+  if (run === null) return false
+  return (await sql.values(`select from sync.run where run_id::text = $1 and (${which})`, [run])).length > 0
+}
+
+/** Whether a database did a run itself, by its id. One that did none may have it from a lake. */
+async function didRun(sql: Sql, run: string | null): Promise<boolean> {
+  const didNone = `not exists (select from sync.run own where not ${isOfLake('own')})`
+  return await hasRun(sql, run, `not ${isOfLake('run')} or ${didNone}`)
 }
 
 /**
  * Whether an earlier export read this database. One that came back from a backup counts transactions anew, and may have done other
- * things in them: it lacks the latest run.
+ * things in them: it lacks the latest run, or has it from a lake.
  */
 export async function isContinued(
   sql: Sql,
@@ -95,26 +111,59 @@ export async function isContinued(
   before: Written | undefined,
 ): Promise<boolean> {
   if (before?.source !== source && before?.source !== formerSource) return false
-  return await hasRun(sql, before.lastRun)
+  return await didRun(sql, before.lastRun)
+}
+
+/** Whether a database has the latest run of what lies at a place, or has imported all of that. A backup has more than a lake brings back. */
+async function hasLatest(sql: Sql, { source, lastRun, at, backup }: Written): Promise<boolean> {
+  if (backup !== undefined) return await didRun(sql, lastRun)
+  if (await hasRun(sql, lastRun)) return true
+  const imported = 'select from sync.source where source_id = $1 and exported_at = $2 and taken_at is not null'
+  return at !== undefined && (await sql.values(imported, [source, new Date(at)])).length > 0
+}
+
+/**
+ * Whether a database lacks the latest run of what it wrote, which no retention has removed since: it came back from an earlier copy of
+ * itself, as a damaged embedded database does.
+ */
+async function cameBack(sql: Sql, before: Written): Promise<boolean> {
+  const { lastRun, at } = before
+  if (lastRun === null || at === undefined || (await hasLatest(sql, before))) return false
+  const [row] = await sql.query<{ isThinned: boolean }>(
+    `select exists (select from sync.coverage_reach where thinned_until > $1)
+         or exists (select from sync.tier where sample_table like 'ledger/%' and greatest(fine_since, coarse_since) > $1) as "isThinned"`,
+    [new Date(at)],
+  )
+  return row?.isThinned === false
 }
 
 /**
  * Refuses to put a database in place of what another one wrote, whose history would be gone. One that was restored goes on with what the
- * database before it wrote: with the very backup that it came from, and with a lake whose latest run it has.
- * @param before.backup the text of a backup's list of files @throws PlaceOfAnother
+ * database before it wrote: with the very backup that it came from, and with a lake whose latest run it has. Of the same database, one
+ * that came back from an earlier copy lacks what it recorded since, which may be nowhere else.
+ * @throws PlaceOfAnother
  */
 export async function refuseOther(
   sql: Sql,
   { source, formerSource }: Reading,
   place: string,
-  before: Written & { readonly backup?: string },
+  before: Written,
 ): Promise<void> {
-  if (before.source === source) return
+  if (before.source === source) {
+    if (!(await cameBack(sql, before))) return
+    throw new PlaceOfAnother(
+      `${place} has what this database recorded before it came back from an earlier copy, and lacks now: ${
+        before.backup === undefined
+          ? 'load that with wynnsync backfill --from-lake'
+          : 'restore that into an empty database and go on with it'
+      }, or name another place, which keeps both; --yes replaces it`,
+    )
+  }
   const isKept = await tableExists(sql, RESTORED_FROM)
   const [from] = isKept ? await sql.query<{ backup: string }>(`select backup from ${RESTORED_FROM}`) : []
   const isNext =
     before.backup === undefined
-      ? (from || before.source === formerSource) && (await hasRun(sql, before.lastRun))
+      ? (from || before.source === formerSource) && (await hasLatest(sql, before))
       : from?.backup === sha256(before.backup)
   if (isNext) return
   throw new PlaceOfAnother(

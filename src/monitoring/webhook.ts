@@ -47,7 +47,7 @@ interface Post {
   readonly signal: AbortSignal
 }
 
-export interface Posted {
+interface Posted {
   /** The reason, without the URL; null: it was delivered. */
   readonly failure: string | null
   /** Only a person can mend it: another attempt soon is in vain. */

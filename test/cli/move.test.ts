@@ -149,6 +149,9 @@ describe('wynnsync move', { timeout: 600_000 }, () => {
       db.values(`select distinct observed_at from sync.run where resource = 'territories' order by 1`)
     const [own = []] = await instants()
     const before = await contentIn(folder)
+    // What an interrupted merge of another database left in the data folder.
+    const left = await runInside(['lake', 'export', join(folder, 'lakes', 'merge'), '--people'], server)
+    expect([left.code, left.err]).toEqual([0, expect.any(String)])
     const merged = await merge('--json')
     expect(jsonSchemas['move-merge'].parse(JSON.parse(merged.out))).toMatchObject({ refused: [], known: 0 })
     expect(merged.code).toBe(0)

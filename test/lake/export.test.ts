@@ -26,7 +26,7 @@ interface Scene {
   readonly db: Database
   readonly clock: VirtualClock
   readonly folder: string
-  run(): Promise<Exported>
+  run(more?: { readonly replace?: boolean }): Promise<Exported>
   index(): Promise<LakeIndex>
 }
 
@@ -52,9 +52,9 @@ describe('an export', () => {
     const options = { clock, program: 'test', keepMs: 24 * hour, onProgress: () => {} }
     return {
       ...{ db, clock, folder },
-      run: async () => {
+      run: async (more = {}) => {
         await transactionsOver(db)
-        return await exportLake(db, folder, { ...options, people: true })
+        return await exportLake(db, folder, { ...options, people: true, ...more })
       },
       index: async () => {
         const index = await readIndex(folder)
@@ -132,7 +132,9 @@ describe('an export', () => {
     // The latest run is not in the backup.
     const { lastRun } = await index()
     await db.query('delete from sync.run where run_id::text = $1', [lastRun])
-    expect((await run()).written).toBe(files)
+    await expect(run()).rejects.toThrow('what this database recorded before it came back from an earlier copy')
+    expect((await index()).lastRun).toBe(lastRun)
+    expect((await run({ replace: true })).written).toBe(files)
     expect((await index()).lastRun).not.toBe(lastRun)
     await expectEqual(db, folder)
   })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
@@ -13,7 +13,7 @@ import { territories } from '../../src/resources/territories/index.ts'
 import { buildProgram, runProgram } from '../support/cli.ts'
 import { place } from '../support/guild-answers.ts'
 import { transactionsOver } from '../support/lake-folder.ts'
-import { bothKinds, temporaryFolder, testDatabase } from '../support/postgres.ts'
+import { bothKinds, copyFolder, temporaryFolder, testDatabase } from '../support/postgres.ts'
 import { recordingFolder } from '../support/recording-folder.ts'
 import { item, openWorld } from '../support/world.ts'
 
@@ -45,6 +45,47 @@ test('a new database in the folder of a lost one leaves the lake of that one who
   expect(await index(join(folder, 'lake'))).not.toEqual(before)
 })
 
+test('a database that came back from its daily copy leaves what was written of it later, and goes on once it has loaded that', async () => {
+  const folder = await temporaryFolder()
+  const [data, copy] = [join(folder, 'data'), join(folder, 'copy')]
+  const run = (...args: string[]) => runProgram([...args, '--data-dir', data], {}, folder)
+  const backfill = async (at: string, names: readonly string[]) => {
+    const body = names.map((name) => item(name))
+    const recordings = await recordingFolder([{ at, path: '/item/database?fullResult', body }])
+    expect((await run('backfill', 'items', '--from', recordings)).code).toBe(0)
+  }
+  await backfill('10:00', ['Ash', 'Elm'])
+  await copyFolder(data, copy)
+  await backfill('02 10:00', ['Ash', 'Elm', 'Oak'])
+  const places = [
+    ['lake', 'export', './lake'],
+    ['lake', 'export', './history.duckdb'],
+    ['backup', './backup'],
+  ] as const
+  for (const words of places) expect((await run(...words)).code).toBe(0)
+  const before = await index(join(folder, 'lake'))
+  await rm(data, { recursive: true })
+  await rename(copy, data)
+  for (const words of places) {
+    const { code, err } = await run(...words)
+    expect([words, code, err]).toEqual([
+      words,
+      2,
+      expect.stringMatching(/before it came back.*name another place.*--yes/s),
+    ])
+  }
+  expect(await index(join(folder, 'lake'))).toEqual(before)
+  for (const { path, sha256 } of (await readIndex(join(folder, 'lake')))?.files ?? [])
+    expect(await sha256Of(join(folder, 'lake', path))).toBe(sha256)
+  const loaded = await run('backfill', '--from-lake', './lake')
+  expect([loaded.err, loaded.out]).toEqual([expect.any(String), expect.stringMatching(/game\.item +3 +1 +0 /)])
+  for (const words of places.slice(0, 2)) expect([words, (await run(...words)).code]).toEqual([words, 0])
+  // It has what no lake brings back, such as archived responses.
+  expect((await run('backup', './backup')).code).toBe(2)
+  expect((await run('backup', './backup', '--yes')).code).toBe(0)
+  expect(JSON.parse((await run('query', 'item', '--json')).out)).toHaveLength(3)
+})
+
 describe.each(bothKinds)('a database (%s)', (kind) => {
   async function scene() {
     const world = await openWorld(await testDatabase(kind))
@@ -66,6 +107,18 @@ describe.each(bothKinds)('a database (%s)', (kind) => {
     const other = `${lake}-2`
     await write(db, other)
     await expect(write(late, other)).rejects.toThrow('was written by another since this one was restored from it')
+  })
+
+  test('goes on with the lake whose latest run its retention has removed', async () => {
+    const { db, lake } = await scene()
+    await write(db, lake)
+    await db.query('delete from sync.run')
+    await expect(write(db, lake)).rejects.toThrow('before it came back from an earlier copy')
+    await db.query(
+      `insert into sync.coverage_reach (resource, counted_until, thinned_until) values ('territories', '-infinity', now() + interval '1 day')
+       on conflict (resource) do update set thinned_until = excluded.thinned_until`,
+    )
+    await write(db, lake)
   })
 
   test('goes on with the lake that an earlier version of the program wrote from it', async () => {

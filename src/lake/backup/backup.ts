@@ -98,7 +98,7 @@ export async function backupDatabase(db: Database, place: string, options: Backu
       const reading = await readingOf(sql, db.place)
       if (before && !options.replace && !options.dryRun)
         await refuseOther(sql, reading, store.place, {
-          ...{ source: before.source, lastRun: before.lastRun?.run ?? null, backup: before.text },
+          ...{ source: before.source, lastRun: before.lastRun?.run ?? null, at: before.at, backup: before.text },
         })
       const present = before ? await store.list(ENDING) : new Map<string, number>()
       const held = before?.files.filter(({ path, bytes }) => present.get(path) === bytes).map(({ path }) => path)

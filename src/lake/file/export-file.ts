@@ -28,7 +28,7 @@ async function loadSqlite(): Promise<typeof import('node-sqlite3-wasm')> {
   })
 }
 
-/** The first row of `lake_export`, its columns `source` and `last_run`. @throws the library's error where it is no such file */
+/** The first row of `lake_export`, its columns `source`, `last_run` and `at`. @throws the library's error where it is no such file */
 async function readSqlite(file: string, temporary: string): Promise<readonly unknown[] | undefined> {
   const { Database } = await loadSqlite()
   // The library locks by a folder beside the path it is given, which would stay beside the user's file where this process is killed.
@@ -36,8 +36,8 @@ async function readSqlite(file: string, temporary: string): Promise<readonly unk
   await link(file, path).catch(() => copyFile(file, path))
   const db = new Database(path, { readOnly: true })
   try {
-    const row = db.get(`select source, last_run from ${EXPORT}`)
-    return row ? [row.source, row.last_run] : undefined
+    const row = db.get(`select source, last_run, "at" from ${EXPORT}`)
+    return row ? [row.source, row.last_run, row.at] : undefined
   } finally {
     db.close()
     await rm(path)
@@ -168,7 +168,7 @@ async function writtenBefore(
   file: string,
   kind: Kind,
   temporary: string,
-): Promise<Pick<Reading, 'source' | 'lastRun'> | undefined> {
+): Promise<(Pick<Reading, 'source' | 'lastRun'> & { readonly at: string }) | undefined> {
   const open = OPEN[kind].map((ending) => file + ending).find((path) => existsSync(path))
   if (open !== undefined)
     throw new UsageError(
@@ -179,9 +179,9 @@ async function writtenBefore(
     if (error instanceof UsageError) throw error
     throw notOurs(file, error)
   })
-  const [source, lastRun] = found ?? []
+  const [source, lastRun, at] = found ?? []
   if (typeof source !== 'string') throw notOurs(file)
-  return { source, lastRun: typeof lastRun === 'string' ? lastRun : null }
+  return { source, lastRun: typeof lastRun === 'string' ? lastRun : null, at: String(at) }
 }
 
 const notOurs = (file: string, cause?: unknown) =>
@@ -191,8 +191,8 @@ async function readDuckDb(file: string, temporary: string): Promise<readonly unk
   const duck = await openLocked({ files: [file, `${file}.wal`], temporary, memory: '512MB', threads: 1 })
   try {
     await duck.run(`attach ${literal(file)} as there (read_only)`)
-    const [row] = await duck.rows(`select source, last_run from there.main.${EXPORT}`)
-    return row && [row.source, row.last_run]
+    const [row] = await duck.rows(`select source, last_run, epoch_ms("at")::varchar as "at" from there.main.${EXPORT}`)
+    return row && [row.source, row.last_run, new Date(Number(row.at)).toISOString()]
   } finally {
     duck.close()
   }

@@ -6,9 +6,11 @@ import type { Http } from '../../base/http.ts'
 import { visibleLine } from '../../base/terminal-text.ts'
 import { guildColour } from '../../drawing/colours.ts'
 import { discordLine, noMentions, slackText } from '../chat-text.ts'
-import { type Posted, postOnce } from '../webhook.ts'
+import { postOnce } from '../webhook.ts'
 import type { Occurrence } from './event-queries.ts'
 import type { Target } from './watch.ts'
+
+type Posted = Awaited<ReturnType<typeof postOnce>>
 
 /** How long a command may take, ms. */
 const COMMAND_TIMEOUT = 10_000

@@ -19,7 +19,9 @@ export async function mergeDatabases(context: Context, source: Database, target:
   const folder = join(app.config.dataDir, 'lakes', 'merge')
   const { done, seconds } = await withProgress(context, 'move', async (onProgress, onLooked) => {
     const { clock } = app
-    await exportLake(source, folder, { clock, program: version, people: true, keepMs: 0, signal, onProgress, onLooked })
+    // An interrupted merge of another database may have left its own there.
+    const options = { clock, program: version, people: true, replace: true, keepMs: 0, signal }
+    await exportLake(source, folder, { ...options, onProgress, onLooked })
     const limits = { clock, maxBytes: Number.MAX_SAFE_INTEGER, signal }
     const imported = await importLake(target, openPlace(folder), { ...limits, onProgress })
     if (target.kind === 'server') await target.query('analyze')
