@@ -6,9 +6,9 @@ export function instant(at: Date | null): string {
   return at === null ? '–' : at.toISOString().slice(0, 16).replace('T', ' ')
 }
 
-/** `3 May, 22:00`, UTC; for sentences. */
-export function moment(at: Date): string {
-  return `${day(at)}, ${clockTime(at)}`
+/** `3 May, 22:00`, UTC; for sentences. With its year where that is not the one of `now`; without `now` it stands in a period that says so. */
+export function moment(at: Date, now = at): string {
+  return `${dayOf(at, now)}, ${clockTime(at)}`
 }
 
 /** `3 May`, UTC. */

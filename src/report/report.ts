@@ -327,7 +327,7 @@ async function pageOf(
   { from, to, writtenAt }: Frame,
   { version, tables }: { readonly version: string; readonly tables: boolean },
 ): Promise<string> {
-  const period = `${moment(from)} to ${moment(to)}`
+  const period = `${moment(from, writtenAt)} to ${moment(to, writtenAt)}`
   return await documentText({
     title: `wynnsync: ${period}`,
     version,

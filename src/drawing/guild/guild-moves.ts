@@ -46,7 +46,10 @@ export async function movesFigure(sql: Sql, guild: string, frame: Frame): Promis
     title: `${count(dated('joined').length, 'member')} joined, ${number(dated('left').length)} left; ${count(dated('promoted', 'demoted').length, 'rank')} changed`,
     lead: [
       `Joins above the line and leaves below it, per ${every(step)}. Joining has the API's own time, everything else the time when it was first seen.`,
-      ...undatedMoves(of('left', 'promoted', 'demoted').filter((move) => !isDated(move))),
+      ...undatedMoves(
+        of('left', 'promoted', 'demoted').filter((move) => !isDated(move)),
+        frame.writtenAt,
+      ),
     ].join(' '),
     legend: legendLine([
       { fill: 'var(--g4)', label: 'joined' },
@@ -82,10 +85,10 @@ export async function movesFigure(sql: Sql, guild: string, frame: Frame): Promis
 }
 
 /** What happened in times without responses, one sentence for each of these times. */
-function undatedMoves(moves: readonly Move[]): string[] {
+function undatedMoves(moves: readonly Move[], now: Date): string[] {
   const spans = new Map<string, Move[]>()
   for (const move of moves) {
-    const span = `${move.notBefore ? moment(move.notBefore) : 'an unknown time'} .. ${moment(move.at)}`
+    const span = `${move.notBefore ? moment(move.notBefore, now) : 'an unknown time'} .. ${moment(move.at, now)}`
     spans.set(span, [...(spans.get(span) ?? []), move])
   }
   return [...spans].map(([span, some]) => {

@@ -42,7 +42,7 @@ export async function capturesFigure(sql: Sql, frame: Frame): Promise<Figure> {
   }
   return {
     id: 'captures',
-    title: `${count(total, 'capture')}, most of them around ${moment(most.at)}: ${number(most.taken + most.retaken)} in ${length(step)}`,
+    title: `${count(total, 'capture')}, most of them around ${moment(most.at, frame.writtenAt)}: ${number(most.taken + most.retaken)} in ${length(step)}`,
     lead: `Captures per ${every(step)}, by the game's own clock. A place that changed hands several times between two responses counts once; without observations, the bars are a lower bound.`,
     legend: legendLine([
       { fill: 'var(--g4)', label: 'taken from another guild, or unclaimed before' },

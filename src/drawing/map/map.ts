@@ -120,7 +120,7 @@ export async function mapFigure(sql: Sql, frame: MapFrame): Promise<Figure> {
     lead: html`Each rectangle is a territory in the colour of the guild that held it; hatched: no holder known. The table
 has the last moment, ${instant(last)} UTC; no observation after ${instant(seen?.last ?? null)}.${history.elsewhere > 0 ? ` ${count(history.elsewhere, 'hold')} of territories that are not on the map any more are left out.` : ''}`,
     picture: html`${slider(history)}<div class="map-body">${tools ?? ''}<div class="map-port">${mapPicture(history, frame)}${overlay ?? ''}</div><div class="map-side">${legendOf(roster, held, guildPageOf)}${aside ?? ''}</div></div>
-<script type="application/json" id="map-states">${raw(states(history, roster))}</script>`,
+<script type="application/json" id="map-states">${raw(states(history, roster, period.writtenAt))}</script>`,
     table: {
       columns: ['Territory', 'Held by', 'Prefix'],
       rows: history.places
@@ -274,11 +274,11 @@ ${rest > 0 ? html`<li>${swatch('none')}<span class="rest">${count(rest, 'smaller
 }
 
 /** What the script needs, as JSON in which nothing can end the element it stands in. */
-function states({ places, steps, changes }: MapHistory, { shown }: Roster): string {
+function states({ places, steps, changes }: MapHistory, { shown }: Roster, now: Date): string {
   const placeOf = new Map(shown.map(({ uuid }, place) => [uuid, place]))
   const labels = shown.map(({ prefix }) => labelOf(prefix))
   const json = JSON.stringify({
-    times: steps.map(moment),
+    times: steps.map((at) => moment(at, now)),
     instants: steps.map((at) => `${at.toISOString().slice(0, 16)}Z`),
     prefixes: shown.map(({ prefix }) => visibleLine(prefix)),
     fills: shown.map(({ fill }) => fill),

@@ -24,7 +24,7 @@ export async function onlineTotalFigure(sql: Sql, frame: Frame): Promise<Figure>
   const span = stepSpan(step, frame)
   return {
     id: 'online-total',
-    title: `At most ${number(peak.peak)} players at once, around ${moment(peak.at)}; ${percent(share)} of all hid`,
+    title: `At most ${number(peak.peak)} players at once, around ${moment(peak.at, frame.writtenAt)}; ${percent(share)} of all hid`,
     lead: `Players online, averages per ${every(step)}; who hides is counted by the API and listed nowhere.`,
     legend: legendLine([
       { fill: 'var(--g4)', label: 'listed' },
@@ -108,7 +108,7 @@ export async function worldsFigure(sql: Sql, frame: Frame): Promise<Figure> {
   const most = Math.max(...hours.map(({ average }) => average ?? 0))
   return {
     id: 'worlds',
-    title: `${fullest.world} was the fullest world: ${number(fullest.most)} players on ${moment(fullest.hour)}`,
+    title: `${fullest.world} was the fullest world: ${number(fullest.most)} players on ${moment(fullest.hour, frame.writtenAt)}`,
     lead: `Listed players per world and ${every(fine)}, averages of the time that was watched. Blank: the world was not up. Half hatched: less than nine tenths were watched.`,
     legend: heatLegend(most, 'players'),
     picture: picture({ wide, narrow }, worlds, most, frame),

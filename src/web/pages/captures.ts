@@ -78,7 +78,7 @@ export async function capturesPage(visit: Visit): Promise<Page> {
     path: '/captures',
     feed: '/feeds/captures.atom',
     title: captures.title,
-    lead: `Territories that changed hands, ${moment(frame.from)} to ${moment(frame.to)}.`,
+    lead: `Territories that changed hands, ${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)}.`,
     control: html`${control}<p class="at"><a href="${kept('/records')}">Records of the map</a></p>`,
     chapters: [
       chapterOf('war', 'Who takes from whom', captures, matrix),
@@ -176,7 +176,7 @@ export async function recordsPage(visit: Visit): Promise<Page> {
   return {
     path: '/records',
     title: records.length === 0 ? figure.title : 'Records of the map',
-    lead: `What is certain${isWhole ? ' since the history began' : `, ${moment(frame.from)} to ${moment(frame.to)}`}; “at least” where it was not watched throughout.`,
+    lead: `What is certain${isWhole ? ' since the history began' : `, ${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)}`}; “at least” where it was not watched throughout.`,
     control,
     chapters: [chapterOf('records', 'Records', figure)],
   }

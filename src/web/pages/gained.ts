@@ -79,7 +79,7 @@ export async function gainedPage(visit: Visit): Promise<Page> {
   return {
     path: `/gained?${new URLSearchParams({ kind, counter: chosen.counter })}`,
     title: titleOf(first, chosen, own !== undefined),
-    lead: `${moment(frame.from)} to ${moment(frame.to)} UTC. ${chosen.meaning.replace(/ NULL:.*$/, '')}`,
+    lead: `${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)} UTC. ${chosen.meaning.replace(/ NULL:.*$/, '')}`,
     control: html`${kindLinks(counters, chosen, frame)}${counterForm(some, { chosen, own }, query)}${control}<p class="at note">Of the map: <a href="${kept('/records')}">records of captures, holds and empires</a></p>`,
     chapters: [
       chapterOf('gained', 'Who gained most', gainsFigure(chosen, gains, frame)),

@@ -147,10 +147,14 @@ export async function readWar(
   return { rivals: rivals.sort(before), hours }
 }
 
-function warFigure(rivals: readonly Rival[], rivalPath: (rival: string) => string, { from, to }: Frame): Figure {
+function warFigure(
+  rivals: readonly Rival[],
+  rivalPath: (rival: string) => string,
+  { from, to, writtenAt }: Frame,
+): Figure {
   const sum = (of: 'won' | 'lost') => rivals.reduce((total, one) => total + one[of], 0)
   const [won, lost] = [sum('won'), sum('lost')]
-  const period = `${moment(from)} to ${moment(to)}`
+  const period = `${moment(from, writtenAt)} to ${moment(to, writtenAt)}`
   if (won + lost === 0) return { id: 'rivals', title: `No territory is known to be won or lost, ${period}` }
   return {
     ...listFigure('rivals', `${number(won)} won and ${number(lost)} lost, ${period}`, {

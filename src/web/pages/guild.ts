@@ -251,7 +251,7 @@ async function nowFigure(
     ? html`<p><b>Level ${number(guild.level)}</b> <progress max="100" value="${xp ?? 0}" aria-label="Experience of this level"></progress> ${xp === null ? '?' : percent(xp / 100)}</p>`
     : ''
   const facts = guild
-    ? html`<p>${number(guild.members)} ${guild.members === 1 ? 'member' : 'members'}, ${number(guild.online)} online, ${number(guild.wars)} wars${guild.observed ? html`, as of <time datetime="${guild.observed.toISOString().slice(0, 16)}Z">${moment(guild.observed)}</time> UTC` : ''}.</p>`
+    ? html`<p>${number(guild.members)} ${guild.members === 1 ? 'member' : 'members'}, ${number(guild.online)} online, ${number(guild.wars)} wars${guild.observed ? html`, as of <time datetime="${guild.observed.toISOString().slice(0, 16)}Z">${moment(guild.observed, visit.now)}</time> UTC` : ''}.</p>`
     : ''
   const known = prefix !== null && /^\w+$/.test(prefix) ? prefix : uuid
   const own = places.filter((place) => place.uuid === uuid)

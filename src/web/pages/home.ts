@@ -80,19 +80,19 @@ async function partsOf(visit: Visit) {
   return {
     ...{ during, control, map },
     title: places.length > 0 ? placesTitle(places) : unseen,
-    lead: `${during.isLive ? '' : `As of ${moment(frame.to)} UTC: `}${captured.said}, ${players.said}${worlds.said}.`,
+    lead: `${during.isLive ? '' : `As of ${moment(frame.to, frame.writtenAt)} UTC: `}${captured.said}, ${players.said}${worlds.said}.`,
     numbers: tilesMarkup([captured, players, worlds, patch.number]),
     cards: [patch.card, loot],
   }
 }
 
-async function mapFigure(sql: Sql, places: readonly HeldPlace[], { to, isLive, kept }: During): Promise<Figure> {
+async function mapFigure(sql: Sql, places: readonly HeldPlace[], { to, now, isLive, kept }: During): Promise<Figure> {
   if (places.length === 0) return missing('map', unseen, 'wynnsync sync territories')
   const captures = await latestCaptures(sql, { before: isLive ? null : to }, shown.captures)
   const prefixes = new Map(places.map(({ uuid, prefix }) => [uuid, prefix]))
   const chip = (uuid: string | null, name: string | null) => guildChip(uuid, name, prefixes.get(uuid) ?? null)
   const line = ({ at, territory, to, toUuid, from, fromUuid, again }: (typeof captures)[number]) =>
-    html`<li><time datetime="${at.toISOString().slice(0, 16)}Z">${moment(at)}</time> ${chip(toUuid, to)} took ${link('territories', territory)}${again ? ' again' : from === null ? '' : html` from ${chip(fromUuid, from)}`}</li>`
+    html`<li><time datetime="${at.toISOString().slice(0, 16)}Z">${moment(at, now)}</time> ${chip(toUuid, to)} took ${link('territories', territory)}${again ? ' again' : from === null ? '' : html` from ${chip(fromUuid, from)}`}</li>`
   return {
     id: 'map',
     title: 'The map',
@@ -111,10 +111,10 @@ interface Shown extends Tile {
 const BARS = 30
 
 /** In words, how long until the last observation; captures and players may have been watched at other times. */
-function spanText(from: Date, to: Date, isNow: boolean): string {
+function spanText(from: Date, to: Date, now: Date, isNow: boolean): string {
   const span = to.getTime() - from.getTime()
   const time = span >= 23 * HOUR && span < 25 * HOUR ? 'day' : length(span / 1000)
-  return isNow ? `in the last ${time}` : `in the ${time} before ${moment(to)}`
+  return isNow ? `in the last ${time}` : `in the ${time} before ${moment(to, now)}`
 }
 
 /** Captures of the period, up to the last time that the map was seen: of what was not watched nothing is counted as zero. */
@@ -136,7 +136,7 @@ async function capturesNumber(sql: Sql, { from, to, now, isLive, kept }: During)
     return { ...nothing, value: '?', label: 'captures', said: 'No capture is known' }
   const isNow = isLive && now.getTime() - seen.last.getTime() < RECENT
   const [first, last] = [seen.first > from ? seen.first : from, isNow || seen.last > to ? to : seen.last]
-  const when = spanText(first, last, isNow)
+  const when = spanText(first, last, now, isNow)
   return {
     ...nothing,
     value: number(all),
@@ -176,7 +176,7 @@ async function onlineNumbers(sql: Sql, { from, to, now, isLive, kept }: During):
   const { total, hidden, up } = end ?? { total: null, hidden: null, up: null }
   if (total === null) return nothing
   const listed = total - (hidden ?? 0)
-  const when = isLive && now.getTime() - last.getTime() < RECENT ? '' : ` on ${moment(last)}`
+  const when = isLive && now.getTime() - last.getTime() < RECENT ? '' : ` on ${moment(last, now)}`
   const hiding = hidden === null ? '' : `, ${number(hidden)} hidden`
   const bars = { href: kept('/worlds'), barsLabel: `Averages of each ${every(step)} before` }
   return [
@@ -205,7 +205,7 @@ const VALUES = 3000
 /** The last patch in numbers, and its biggest changes. */
 async function patchParts(
   { sql, patchesOf }: Pick<Visit, 'sql' | 'patchesOf'>,
-  { to }: During,
+  { to, now }: During,
 ): Promise<{ readonly number: Shown; readonly card: Markup }> {
   const known = await patchesOf(sql)
   const patches = known.filter(({ startedAt }) => startedAt < to).slice(0, shown.patches)
@@ -238,7 +238,7 @@ async function patchParts(
         value: number(size(last)),
         href: path,
         said: '',
-        label: `${size(last) === 1 ? 'change' : 'changes'} of the last patch, ${moment(last.startedAt)}`,
+        label: `${size(last) === 1 ? 'change' : 'changes'} of the last patch, ${moment(last.startedAt, now)}`,
       },
       // One says nothing beside its number.
       ...{
@@ -248,7 +248,7 @@ async function patchParts(
     },
     card: cardOf(
       'patch',
-      html`<a href="${path}">Patch ${last.patch}</a>, ${moment(last.startedAt)}`,
+      html`<a href="${path}">Patch ${last.patch}</a>, ${moment(last.startedAt, now)}`,
       html`<p>${patchText(last)}</p><ul>${biggest.map(shift)}</ul>`,
     ),
   }
@@ -322,7 +322,7 @@ function withTransfersOnce(moves: readonly Move[]): Move[] {
 }
 
 /** Who joined, left or rose lately. */
-async function movesCard({ sql }: Visit, during: During): Promise<Markup> {
+async function movesCard({ sql, now }: Visit, during: During): Promise<Markup> {
   const moves = await (during.isLive ? latestMoves(sql) : movesOf(sql, during))
   if (moves.length === 0 && !during.isLive)
     return cardOf('moves', 'No join, leave or change of rank is known in this period', html``)
@@ -337,7 +337,7 @@ async function movesCard({ sql }: Visit, during: During): Promise<Markup> {
       ? html`from ${guildLink(other, otherName)} to`
       : `${event.replaceAll('_', ' ')}${rank === null || event === 'left' ? '' : ` as ${rank}`},`
   const row = (move: Move) =>
-    html`<li><time datetime="${move.at.toISOString().slice(0, 16)}Z">${moment(move.at)}</time> ${link('players', move.player, move.username ?? move.player)} ${what(move)} ${guildLink(move.guild, move.name)}</li>`
+    html`<li><time datetime="${move.at.toISOString().slice(0, 16)}Z">${moment(move.at, now)}</time> ${link('players', move.player, move.username ?? move.player)} ${what(move)} ${guildLink(move.guild, move.name)}</li>`
   return cardOf('moves', during.isLive ? 'Moved lately' : 'Moved in this period', html`<ul>${moves.map(row)}</ul>`)
 }
 
@@ -378,7 +378,7 @@ async function lootCard(sql: Sql, { to, now, isLive }: During): Promise<Markup> 
     html`<li><span class="soft">${pool} (${kind.toLowerCase()})</span> ${items.has(reward) ? link('items', items.get(reward) ?? reward, reward) : reward}</li>`
   return cardOf(
     'loot',
-    html`<a href="/pools">${isOld && seen ? `Loot as seen on ${moment(seen.last)}` : `Loot of ${isLive ? 'this' : 'that'} week`}</a>`,
+    html`<a href="/pools">${isOld && seen ? `Loot as seen on ${moment(seen.last, now)}` : `Loot of ${isLive ? 'this' : 'that'} week`}</a>`,
     html`<p>${left > 0 ? html`The next is due in about ${length(left)}` : 'The next was due'}, a week after the last change, <time datetime="${new Date(next).toISOString().slice(0, 16)}Z">${instant(new Date(next))}</time> UTC.</p><ul>${rewards.map(row)}</ul>`,
   )
 }

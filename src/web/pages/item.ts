@@ -132,7 +132,11 @@ export async function itemPage(visit: Visit): Promise<Page> {
   const path = pathOf('items', id)
   const compared = comparedVersions(visit, versions)
   const was = `as of patch ${patch?.patch}`
-  const title = patch ? (shown ? `${name} ${was}` : `${name}: no response shows it ${was}`) : nowText(name, facts)
+  const title = patch
+    ? shown
+      ? `${name} ${was}`
+      : `${name}: no response shows it ${was}`
+    : nowText(name, facts, visit.now)
   return {
     path,
     feed: `/feeds/items/${encodeURIComponent(id)}.atom`,
@@ -141,7 +145,7 @@ export async function itemPage(visit: Visit): Promise<Page> {
       ? 'What came later is not in it.'
       : shown
         ? leadText(shown)
-        : `Last seen ${moment(versions[0]?.until ?? visit.now)} UTC.`,
+        : `Last seen ${moment(versions[0]?.until ?? visit.now, visit.now)} UTC.`,
     control: patch
       ? html`<p class="at">${link('items', id, 'As it is now')} · ${link('patches', String(patch.patch), `Patch ${patch.patch}`)}</p>`
       : html``,
@@ -180,17 +184,17 @@ function versionAt(versions: readonly Version[], at: Date): Version | undefined 
   return versions.find(({ since, until }) => since <= at && (until === null || until > at))
 }
 
-function nowText(name: string, { versions, revisions }: ItemFacts): string {
-  return `${name} ${versions[0]?.until === null ? changedText(revisions) : 'is no longer in the game'}`
+function nowText(name: string, { versions, revisions }: ItemFacts, now: Date): string {
+  return `${name} ${versions[0]?.until === null ? changedText(revisions, now) : 'is no longer in the game'}`
 }
 
-function changedText(revisions: readonly Revision[]): string {
+function changedText(revisions: readonly Revision[], now: Date): string {
   const [latest, ...earlier] = revisions.filter(({ kind }) => kind !== 'appeared')
   const [come] = revisions
-  if (!latest) return come ? `appeared on ${moment(come.at)}` : 'has not changed since the history began'
+  if (!latest) return come ? `appeared on ${moment(come.at, now)}` : 'has not changed since the history began'
   return earlier.length === 0
-    ? `changed once, on ${moment(latest.at)}`
-    : `changed ${earlier.length + 1} times, last on ${moment(latest.at)}`
+    ? `changed once, on ${moment(latest.at, now)}`
+    : `changed ${earlier.length + 1} times, last on ${moment(latest.at, now)}`
 }
 
 function leadText({ record }: Version): string {

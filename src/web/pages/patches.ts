@@ -63,7 +63,7 @@ export async function patchesPage(visit: Visit): Promise<Page> {
     path: '/patches',
     feed: '/feeds/patches.atom',
     title: last
-      ? `${count(isWhole ? last.patch : rows.length, 'patch', 'patches')} seen, the last on ${moment(last.startedAt)}`
+      ? `${count(isWhole ? last.patch : rows.length, 'patch', 'patches')} seen, the last on ${moment(last.startedAt, visit.now)}`
       : figure.title,
     lead: 'Updates of the game, as far as they show in items, recipes, abilities, aspects and quests.',
     control: shown.control,
@@ -75,7 +75,7 @@ export async function patchesPage(visit: Visit): Promise<Page> {
 const shown = 3000
 
 /** `/patches/N`: everything that one patch changed, by kind, direction and class or type. */
-export async function patchPage({ sql, name, patchesOf }: Visit): Promise<Page> {
+export async function patchPage({ sql, name, now, patchesOf }: Visit): Promise<Page> {
   const wanted = /^\d{1,9}$/.test(name) ? Number(name) : undefined
   const patch = wanted === undefined ? undefined : (await patchesOf(sql)).find((one) => one.patch === wanted)
   if (!patch) throw new Problem('not-found', { detail: `patch not found: ${name}` })
@@ -101,7 +101,7 @@ export async function patchPage({ sql, name, patchesOf }: Visit): Promise<Page> 
   return {
     path: `/patches/${patch.patch}`,
     title: `Patch ${patch.patch}: ${patch.article ?? figure.title}`,
-    lead: `${patch.article === null ? '' : 'Named after the article that was published nearest to it. '}First seen ${moment(patch.startedAt)} UTC.`,
+    lead: `${patch.article === null ? '' : 'Named after the article that was published nearest to it. '}First seen ${moment(patch.startedAt, now)} UTC.`,
     chapters: [
       chapterOf('changes', 'What changed', figure),
       ...groupChapters(groups, nameCell),

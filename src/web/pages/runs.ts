@@ -45,7 +45,7 @@ export async function runsPage(visit: Visit): Promise<Page> {
   const amount = found.length > MOST ? `The latest ${MOST} runs${of}` : `${count(found.length, 'run')}${of}`
   return {
     path: '/runs',
-    title: `${amount}, ${moment(frame.from)} to ${moment(frame.to)}`,
+    title: `${amount}, ${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)}`,
     lead: 'The ledger: what was run when, and what came of it.',
     control: html`${control}${filterForm(visit)}`,
     chapters: [chapterOf('ledger', 'Runs', runsFigure(found.slice(0, MOST)))],
@@ -79,14 +79,14 @@ function tookText({ startedAt, finishedAt }: LedgerRun): string {
 }
 
 /** `/runs/ID`: one run by its id or the beginning of it, with everything that it left but names. */
-export async function runPage({ sql, name }: Visit): Promise<Page> {
+export async function runPage({ sql, name, now }: Visit): Promise<Page> {
   const [run, other] = /^[0-9a-f-]{4,36}$/i.test(name) ? await runsCalled(sql, name) : []
   if (!run || other)
     throw new Problem('not-found', { detail: `${other ? 'several runs begin with' : 'run not found:'} ${name}` })
   const { requests, responses, guards, quarantine, drift } = await readTraces(sql, run, TRACES)
   return {
     path: `/runs/${run.runId}`,
-    title: `${run.resource}: ${run.status} on ${moment(run.startedAt)}`,
+    title: `${run.resource}: ${run.status} on ${moment(run.startedAt, now)}`,
     lead: `Run ${run.runId}, by version ${run.program}.`,
     control: html`<p class="at">${link('runs', run.resource, `Runs of ${run.resource}`, '?resource=')}</p>`,
     chapters: [

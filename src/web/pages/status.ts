@@ -71,7 +71,7 @@ async function resourcesFigure({ sql, now }: Visit, fresh: readonly Fresh[], fra
   const runs = html`<a href="/runs">All runs</a>, <a href="/runs?failed=yes">those that failed</a>.`
   return {
     id: 'resources',
-    title: `Watched from ${moment(frame.from)} to ${moment(frame.to)}`,
+    title: `Watched from ${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)}`,
     lead: html`One bar per ${every((frame.to.getTime() - frame.from.getTime()) / 1000 / BARS)}. Time without an observation is unknown, not zero. ${runs}`,
     legend: legendLine([
       { fill: 'var(--cover)', label: 'watched as often as expected' },
@@ -102,7 +102,7 @@ function rowMarkup(
   return html`<li class="${state}"><b><svg class="dot" viewBox="0 0 9 9" role="img" aria-label="${words}"><circle cx="4.5" cy="4.5" r="4.5"/></svg>${link('runs', resource, resource, '?resource=')}</b>
 <span>${seen}${seconds === null ? '' : `, expected every ${every(seconds)}`}${status === null ? '' : `; last run ${status}`}</span>
 ${barsMarkup(bars, `${resource}: ${known}`)}<span class="n">${watched === null ? '?' : percent(watched)}</span>
-${failure ? html`<p>${failure.status} on <a href="/runs/${failure.run}">${moment(failure.at)}</a>: ${reasonText(failure)}</p>` : ''}</li>
+${failure ? html`<p>${failure.status} on <a href="/runs/${failure.run}">${moment(failure.at, now)}</a>: ${reasonText(failure)}</p>` : ''}</li>
 `
 }
 

@@ -151,10 +151,10 @@ export async function territoryPage(visit: Visit): Promise<Page> {
   return {
     path,
     control,
-    title: `${titleOf(name, territory)}${unobserved ? `, as of ${moment(unobserved)}` : ''}`,
-    lead: `${leadOf(territory)}${unobserved ? ` Not observed since ${moment(unobserved)} UTC.` : ''}`,
+    title: `${titleOf(name, territory)}${unobserved ? `, as of ${moment(unobserved, visit.now)}` : ''}`,
+    lead: `${leadOf(territory)}${unobserved ? ` Not observed since ${moment(unobserved, visit.now)} UTC.` : ''}`,
     chapters: [
-      chapterOf('holds', 'Holds', holdsFigure(name, territory, holds, longest)),
+      chapterOf('holds', 'Holds', holdsFigure(name, territory, holds, longest, visit.now)),
       chapterOf('economy', 'Economy', storage, standing),
       chapterOf('taken', 'Captures', {
         id: 'captures',
@@ -209,16 +209,17 @@ function holdsFigure(
   row: Territory | undefined,
   holds: readonly Hold[],
   longest: Awaited<ReturnType<typeof longestHold>>,
+  now: Date,
 ): Figure {
   if (!longest && row && !row.isKnown)
     return { id: 'hold-list', title: 'Who held it is not known', lead: 'No response says it now.' }
   if (!longest) {
-    const until = row?.observed ? `, at the latest on ${moment(row.observed)} UTC` : ''
+    const until = row?.observed ? `, at the latest on ${moment(row.observed, now)} UTC` : ''
     return { id: 'hold-list', title: 'It is unowned', lead: `No guild held ${name} whenever it was observed${until}.` }
   }
   return listFigure(
     'hold-list',
-    `Held longest by ${longest.name ?? longest.uuid}: ${length(longest.seconds)} from ${moment(longest.since)}, as far as responses show it`,
+    `Held longest by ${longest.name ?? longest.uuid}: ${length(longest.seconds)} from ${moment(longest.since, now)}, as far as responses show it`,
     {
       columns: ['Guild', 'From (UTC)', 'Last shown (UTC)', 'Until (UTC)', 'Held for at least'],
       rows: holds.map(({ uuid, name, since, shown, until, seconds }) => [

@@ -40,9 +40,9 @@ export async function poolsPage({ sql, now }: Visit): Promise<Page> {
     path: '/pools',
     title:
       pools.length > 0
-        ? `${count(pools.length, 'loot pool')}${latest > 0 ? `, the last change seen ${moment(new Date(latest))}` : ''}`
+        ? `${count(pools.length, 'loot pool')}${latest > 0 ? `, the last change seen ${moment(new Date(latest), now)}` : ''}`
         : none.title,
-    lead: `What the loot pools of camps and raids held at the last response${seen ? `, ${moment(seen.last)}` : ''}, at the own level of each, and since when.`,
+    lead: `What the loot pools of camps and raids held at the last response${seen ? `, ${moment(seen.last, now)}` : ''}, at the own level of each, and since when.`,
     chapters:
       pools.length > 0
         ? pools.map((pool, index) => poolChapter(pool, index, items))
@@ -124,7 +124,7 @@ export async function leaderboardsPage(visit: Visit): Promise<Page> {
   return {
     path: '/leaderboards',
     title: figure.title,
-    lead: `Who is on which place, as the API ranks guilds and players. Changes: other names or scores on a place, ${moment(frame.from)} to ${moment(frame.to)}.`,
+    lead: `Who is on which place, as the API ranks guilds and players. Changes: other names or scores on a place, ${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)}.`,
     control,
     chapters: [chapterOf('leaderboards', 'Leaderboards', figure)],
   }
@@ -161,7 +161,7 @@ export async function leaderboardPage(visit: Visit): Promise<Page> {
     path,
     control,
     title: first?.name ? `${first.name} leads ${name}` : `${name}: ${count(places.length, 'place')}`,
-    lead: `${count(places.length, 'place')} of ${board.kind ?? 'unknown'} leaderboard ${name}, as seen up to ${moment(frame.to)}. Before: ${moment(frame.from)}.`,
+    lead: `${count(places.length, 'place')} of ${board.kind ?? 'unknown'} leaderboard ${name}, as seen up to ${moment(frame.to, frame.writtenAt)}. Before: ${moment(frame.from, frame.writtenAt)}.`,
     chapters: [
       chapterOf(
         'places',

@@ -26,7 +26,7 @@ export async function worldsPage(visit: Visit): Promise<Page> {
   return {
     path: '/worlds',
     title: total.title,
-    lead: `Players online, ${moment(frame.from)} to ${moment(frame.to)}.`,
+    lead: `Players online, ${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)}.`,
     control,
     chapters: [
       chapterOf('now', 'Worlds', table, ...peaks),
@@ -44,7 +44,7 @@ interface Peak {
 }
 
 /** The highest numbers of players that any response has shown, as far as it was watched. */
-async function peaksFigure({ sql }: Visit): Promise<Figure[]> {
+async function peaksFigure({ sql, now }: Visit): Promise<Figure[]> {
   const seen = await observedOf(sql, 'online-players')
   if (!seen) return []
   const peaks = await sql.query<Peak>(
@@ -66,7 +66,7 @@ async function peaksFigure({ sql }: Visit): Promise<Figure[]> {
   )
   const tiles = peaks.map(({ span, total, at }) => ({
     ...{ value: number(total), href: '#online', bars: [], barsLabel: 'Nothing is drawn' },
-    label: `${total === 1 ? 'player' : 'players'} at once, the most of ${span}${at === null ? '' : `, on ${moment(at)}`}`,
+    label: `${total === 1 ? 'player' : 'players'} at once, the most of ${span}${at === null ? '' : `, on ${moment(at, now)}`}`,
   }))
   const lead = 'As far as it was watched, up to the latest response.'
   return [{ id: 'peaks', title: 'The most at once', lead, picture: tilesMarkup(tiles) }]
@@ -129,7 +129,7 @@ async function tableFigure({ sql, query }: Visit, frame: Frame): Promise<Figure>
   )
   return {
     id: 'world-list',
-    title: `${count(up.length, 'world')} up at ${moment(seen.last)}, with ${count(
+    title: `${count(up.length, 'world')} up at ${moment(seen.last, frame.writtenAt)}, with ${count(
       up.reduce((sum, { online }) => sum + (online ?? 0), 0),
       'listed player',
     )}`,
@@ -157,7 +157,7 @@ function seriesBy(hours: readonly WorldHour[], period: Period): (world: string) 
   }
 }
 
-async function lifecycleFigure({ sql }: { readonly sql: Sql }, { to }: Frame): Promise<Figure> {
+async function lifecycleFigure({ sql }: { readonly sql: Sql }, { to, writtenAt }: Frame): Promise<Figure> {
   const events = await sql.query<{ world: string; event: string; at: Date }>(
     `select world, event, at from analytics.world_lifecycle where at < $1 order by at desc, world collate "C" limit 50`,
     [to],
@@ -166,7 +166,7 @@ async function lifecycleFigure({ sql }: { readonly sql: Sql }, { to }: Frame): P
   if (!last) return missing('worlds-up', 'No world was seen going up or down yet', 'wynnsync sync online-players')
   return {
     id: 'worlds-up',
-    title: `${last.world} went ${last.event} on ${moment(last.at)}`,
+    title: `${last.world} went ${last.event} on ${moment(last.at, writtenAt)}`,
     lead: html`The latest ${count(events.length, 'change')} before the end of the period.`,
     table: { columns: ['At (UTC)', 'World', 'Went'], rows: events.map(({ at, world, event }) => [at, world, event]) },
   }
