@@ -25,8 +25,8 @@ const guildHours: Averages = {
               avg(numbers.online)::double precision as online_avg, max(numbers.online) as online_max
          from sync.observation one
          left join lateral (select sample.online from game.guild_sample sample
-          where sample.guild_uuid = one.key::uuid and sample.observed_at <= one.observed_at
-          order by sample.observed_at desc limit 1) numbers on true
+                             where sample.guild_uuid = one.key::uuid and sample.observed_at <= one.observed_at
+                             order by sample.observed_at desc limit 1) numbers on true
         where one.resource = 'guilds' and one.status in ('ok', 'unchanged', 'partial')
           and one.observed_at >= $1::timestamptz and one.observed_at < $2::timestamptz
         group by 1, 2`,
@@ -42,10 +42,10 @@ const counterDips: Averages = {
                  from game.member_counter one
                 where one.observed_at >= $1::timestamptz and one.observed_at < $2::timestamptz and one.value is not null) fallen
          left join lateral (select before.value from game.member_counter before
-          where before.guild_uuid = fallen.guild_uuid and before.counter = fallen.counter
-          and before.player_uuid = fallen.player_uuid and before.observed_at < $1::timestamptz
-          and before.value is not null
-          order by before.observed_at desc limit 1) before on fallen.previous is null
+                             where before.guild_uuid = fallen.guild_uuid and before.counter = fallen.counter
+                               and before.player_uuid = fallen.player_uuid and before.observed_at < $1::timestamptz
+                               and before.value is not null
+                             order by before.observed_at desc limit 1) before on fallen.previous is null
         where fallen.value < coalesce(fallen.previous, before.value)
         group by 1, 2, 3, 4`,
 }

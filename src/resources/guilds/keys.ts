@@ -12,19 +12,19 @@ import { textField, uuidField } from '../record.ts'
  * of now. No guild has more than 200 members: a wrong number counts no more than a large guild.
  */
 export async function planGuilds(sql: Sql, at: Date): Promise<void> {
+  // In one order, so that two processes that plan at once do not wait for each other.
   await sql.query(
     `insert into sync.work_item as item (resource, key, weight)
      select 'guilds', listed.guild_uuid::text,
             1 + 2 * greatest(0, least(coalesce(latest.online, 0), 200)) + 3 * least(coalesce(held.territories, 0), 20)
        from game.guild_listing listed
        left join lateral (select online from game.guild_sample sample where sample.guild_uuid = listed.guild_uuid
-          and sample.observed_at > $1::timestamptz - interval '31 days'
-          and sample.observed_at < $1::timestamptz + interval '1 day'
+                             and sample.observed_at > $1::timestamptz - interval '31 days'
+                             and sample.observed_at < $1::timestamptz + interval '1 day'
                            order by observed_at desc limit 1) latest on true
        left join (select guild_uuid, count(*) as territories from game.territory_hold
                    where valid_until = 'infinity' group by guild_uuid) held on held.guild_uuid = listed.guild_uuid
       where listed.valid_until = 'infinity'
-      -- In one order, so that two processes that plan at once do not wait for each other.
       order by listed.guild_uuid::text
      on conflict (resource, key) do update set weight = excluded.weight where item.weight <> excluded.weight`,
     [at],
@@ -48,20 +48,19 @@ export async function findGuilds(sql: Sql, name: string): Promise<Named[]> {
  * under which they did.
  */
 export async function guildsCalled(sql: Sql, name: string): Promise<NameHolder[]> {
+  // A profile that was asked for before the list had another name has that no longer: what the list of all guilds says is newer.
   return await sql.query<NameHolder>(
     `select guild_uuid::text as uuid, name, prefix, min(valid_from) as since,
             case when max(valid_until) < 'infinity' then max(valid_until) end as until
        from (select guild_uuid, name, prefix, valid_from, valid_until, 1 as place from game.guild_listing
              union all
-             -- A profile that was asked for before the list had another name has that no longer.
              select profile.guild_uuid, profile.name, profile.prefix, profile.valid_from,
                     least(profile.valid_until, (select min(later.valid_from) from game.guild_listing later
-          where later.guild_uuid = profile.guild_uuid and later.valid_from > profile.valid_from
-          and (later.name, later.prefix) is distinct from (profile.name, profile.prefix))), 2
+                                                 where later.guild_uuid = profile.guild_uuid and later.valid_from > profile.valid_from
+                                                   and (later.name, later.prefix) is distinct from (profile.name, profile.prefix))), 2
                from game.guild profile) known
       where guild_uuid = $2::uuid or name = $1 or prefix = $1
       group by guild_uuid, name, prefix
-      -- What the list of all guilds says is newer than what a guild was asked for.
       order by until desc nulls first, uuid, min(place) desc`,
     [name, isUuid(name) ? uuidText(name) : null],
   )

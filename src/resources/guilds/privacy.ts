@@ -87,8 +87,8 @@ export const guildResponses: PersonalResponses = {
 
 /** A membership is history once no response shows it any more. */
 const isFormerGuild = `not exists (select from game.guild_member now
-          where now.guild_uuid = kept.guild_uuid and now.player_uuid = kept.player_uuid
-          and now.valid_until = 'infinity')`
+                                    where now.guild_uuid = kept.guild_uuid and now.player_uuid = kept.player_uuid
+                                      and now.valid_until = 'infinity')`
 
 /** All counters of the guilds that the player was in, one by one: an index entry each, instead of all of their members'. */
 const countersOfGuilds = `with recursive step(guild_uuid, counter) as (
@@ -98,7 +98,7 @@ const countersOfGuilds = `with recursive step(guild_uuid, counter) as (
             select guild_uuid from game.member_presence where player_uuid = who.player_uuid) guild
     union all
     select step.guild_uuid, (select min(one.counter) from game.member_counter one
-          where one.guild_uuid = step.guild_uuid and one.counter > step.counter)
+                              where one.guild_uuid = step.guild_uuid and one.counter > step.counter)
       from step where step.counter is not null)
   select guild_uuid, counter from step where counter is not null`
 

@@ -139,14 +139,14 @@ async function emptyPlacesOf(
 async function missingPlaces(sql: Sql, type: string, seen: readonly unknown[], at: Date): Promise<number[]> {
   const rows = await sql.query<{ place: number }>(
     `select missed.place
- from (select max(place) as place from unnest($2::int[]) as place) lowest
- cross join generate_series(1, case when lowest.place >= $4 then lowest.place
-   else (select max(known.place) from game.leaderboard_place known where known.type = $1) end) as missed(place)
- left join unnest($2::int[]) as seen(place) on seen.place = missed.place
- cross join lateral (select latest.reason from game.leaderboard_place latest
-   where latest.type = $1 and latest.place = missed.place and latest.observed_at <= $3
-   order by latest.observed_at desc limit 1) last
- where seen.place is null and last.reason is distinct from 'empty'`,
+       from (select max(place) as place from unnest($2::int[]) as place) lowest
+      cross join generate_series(1, case when lowest.place >= $4 then lowest.place
+                                         else (select max(known.place) from game.leaderboard_place known where known.type = $1) end) as missed(place)
+       left join unnest($2::int[]) as seen(place) on seen.place = missed.place
+      cross join lateral (select latest.reason from game.leaderboard_place latest
+                           where latest.type = $1 and latest.place = missed.place and latest.observed_at <= $3
+                           order by latest.observed_at desc limit 1) last
+      where seen.place is null and last.reason is distinct from 'empty'`,
     [type, seen, at, usualPlaces],
   )
   return rows.map(({ place }) => place)

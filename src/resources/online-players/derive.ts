@@ -155,7 +155,7 @@ async function appendEmptyWorlds(sql: Sql, at: Date, worlds: readonly (string | 
      select world.world, $2::timestamptz, 0
        from game.world
       cross join lateral (select online from game.world_sample sample where sample.world = world.world
-          and sample.observed_at <= $2::timestamptz order by observed_at desc limit 1) latest
+                             and sample.observed_at <= $2::timestamptz order by observed_at desc limit 1) latest
       where world.valid_until = 'infinity' and world.world <> all($1::text[]) and latest.online > 0`,
     [named, at],
   )

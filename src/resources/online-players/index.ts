@@ -34,10 +34,10 @@ const onlineGrowth: readonly RetainedTable[] = [
                   coalesce(sum(part.seconds) filter (where part.hidden is not null), 0) as hidden_seconds
              from (select moment.hour, known.total, known.hidden,
                           extract(epoch from least(known.ends, moment.hour + interval '1 hour')
-          - greatest(known.begins, moment.hour))::double precision as seconds
+                                             - greatest(known.begins, moment.hour))::double precision as seconds
                      from analytics.online_known($1::timestamptz, $2::timestamptz) known
                     cross join lateral generate_series(date_trunc('hour', known.begins, 'UTC'), known.ends - interval '1 microsecond',
-          interval '1 hour') as moment(hour)) part
+                                                       interval '1 hour') as moment(hour)) part
             group by part.hour`,
     },
     finalRange: finalRange('game.online_sample'),

@@ -21,8 +21,8 @@ export async function rebuildListings(sql: Sql): Promise<RebuiltRows> {
        select own.* from ${table} own
         where exists (select from retract_span span
                        where own.player_uuid in (select near.player_uuid from ${table} near
-          where coalesce(near.last_unlisted_at, near.first_listed_at) < span.ended
-          and coalesce(near.first_unlisted_at, 'infinity') > span.began))
+                              where coalesce(near.last_unlisted_at, near.first_listed_at) < span.ended
+                                and coalesce(near.first_unlisted_at, 'infinity') > span.began))
      ), kept as (
        select touched.*, (select min(at) from retract_kept where at >= first_listed_at) as new_first,
               (select max(at) from retract_kept where at <= coalesce(last_listed_at, 'infinity')) as new_last

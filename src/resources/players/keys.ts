@@ -28,6 +28,7 @@ export async function countNamelessPlayers(sql: Sql): Promise<number> {
  * tells when exactly; then those who are there; the rest by staleness alone.
  */
 export async function planPlayers(sql: Sql, at: Date): Promise<void> {
+  // In one order, so that two processes that plan at once do not wait for each other.
   await sql.query(
     `with urgent as (
        select listing.player_uuid::text as key,
@@ -53,7 +54,6 @@ export async function planPlayers(sql: Sql, at: Date): Promise<void> {
           and not exists (select from urgent where urgent.key = item.key)
      )
      insert into sync.work_item as item (resource, key, weight)
-     -- In one order, so that two processes that plan at once do not wait for each other.
      select 'players', key, weight from wanted order by key
      on conflict (resource, key) do update set weight = excluded.weight where item.weight <> excluded.weight`,
     [at],

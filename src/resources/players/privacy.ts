@@ -109,7 +109,7 @@ export const profileResponses: PersonalResponses = {
 
 const all = 'true'
 const isHuntedRow = `kept.character_uuid in (select one.character_uuid from game.player_character one
-          where one.player_uuid = kept.player_uuid and 'hunted' = any(one.gamemodes))`
+                                           where one.player_uuid = kept.player_uuid and 'hunted' = any(one.gamemodes))`
 const guildColumns = ['guild_uuid', 'guild_name', 'guild_prefix', 'guild_rank', 'guild_rank_stars']
 const ofCharacters = { characterListAccess: all, characterDataAccess: all, huntedCharacterAccess: isHuntedRow }
 
@@ -162,7 +162,7 @@ export const playerTables: readonly KeptTable[] = [
         columns: guildColumns,
         where: `kept.valid_until < 'infinity'
                 and kept.guild_uuid is distinct from (select now.guild_uuid from game.player now
-          where now.player_uuid = kept.player_uuid and now.valid_until = 'infinity')`,
+                                                       where now.player_uuid = kept.player_uuid and now.valid_until = 'infinity')`,
       },
     },
   },

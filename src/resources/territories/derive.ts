@@ -15,7 +15,7 @@ const isCapture = `hold.guild_uuid is not null
                          where earlier.territory = hold.territory and earlier.valid_from < hold.valid_from
                            and earlier.valid_from >= hold.acquired - interval '10 minutes' and earlier.guild_uuid = hold.guild_uuid
                            and coalesce((earlier.document ->> 'acquired')::timestamptz, earlier.acquired)
-          >= coalesce((hold.document ->> 'acquired')::timestamptz, hold.acquired))`
+                               >= coalesce((hold.document ->> 'acquired')::timestamptz, hold.acquired))`
 
 export const captureColumns =
   'territory, captured_at, held_from, observed_at, from_guild_uuid, from_guild_name, to_guild_uuid, to_guild_name'

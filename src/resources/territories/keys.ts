@@ -2,10 +2,10 @@ import type { Sql } from '../../db/database.ts'
 
 /** Exact names of all territories that were ever listed. */
 export async function territoryNames(sql: Sql): Promise<string[]> {
+  // Every chain of holds has one first.
   const rows = await sql.query<{ territory: string }>(
     `select territory from game.territory
      union
-     -- Every chain of holds has one first.
      select territory from game.territory_hold where previous_until is null`,
   )
   return rows.map(({ territory }) => territory)

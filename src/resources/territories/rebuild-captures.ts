@@ -65,6 +65,6 @@ export const captureChecks = [
     meaning: 'holds that began with a capture, which game.territory_capture lacks',
     find: `select territory, held_from, to_guild_uuid, from_guild_uuid from (${capturesOf('game.territory_hold hold')}) following
             where not exists (select from game.territory_capture capture
-          where capture.territory = following.territory and capture.held_from = following.held_from)`,
+                               where capture.territory = following.territory and capture.held_from = following.held_from)`,
   },
 ] as const

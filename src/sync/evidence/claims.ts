@@ -75,6 +75,7 @@ export async function corroborate(
   // Only a response that was rejected can claim for later than what follows: its clock was ahead.
   const restarts = 'claim.last_at > $8'
   const claimed = isSelected ? `(${claims.select})` : 'unnest($9::text[], $10::text[])'
+  // Where the clock was set back since the first response, what it said before would count for nothing until it is as late again.
   const counted = await sql.query<PendingClaim & { readonly firstReceivedAt: Date }>(
     `insert into sync.claim
        (resource, kind, subject, value, first_at, last_at, first_received_at, last_received_at, times, run_id)
@@ -84,7 +85,6 @@ export async function corroborate(
            first_at = case when ${restarts} then $3 else claim.first_at end,
            last_at = case when ${counts} or ${restarts} then $3 else claim.last_at end,
            last_received_at = case when ${counts} then $5 else least(claim.last_received_at, $5) end,
-           -- Of a clock that was set back since then: what it said before would count for nothing until it is as late again.
            first_received_at = least(claim.first_received_at, $5)
      returning subject, value, first_at as "firstAt", first_received_at as "firstReceivedAt", times`,
     [

@@ -12,9 +12,9 @@ export const goneInterval = 20 * 3_600_000
 
 /** Adds keys that are not on the worklist yet. */
 export async function addKeys(sql: Sql, resource: string, keys: readonly string[]): Promise<void> {
+  // In one order, so that two processes that list at once do not wait for each other.
   await sql.query(
     `insert into sync.work_item (resource, key)
-     -- In one order, so that two processes that list at once do not wait for each other.
      select $1, key from (select distinct key from unnest($2::text[]) as listed(key)) listed order by key
      on conflict (resource, key) do nothing`,
     [resource, keys],
