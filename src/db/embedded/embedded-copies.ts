@@ -25,9 +25,10 @@ const DAY = 24 * HOUR
 /** In bytes of the log. With less than that in it, a database is made anew as quickly as it is restored. */
 const WORTH_A_COPY = 4 * 1024 * 1024
 
-const copiesFolder = (dataDir: string): string => join(dataDir, 'backups')
+const COPIES = 'backups'
+const copiesFolder = (dataDir: string): string => join(dataDir, COPIES)
 /** There while the copies have what must not come back; what is in it tells one call from the next. */
-const outdatedFile = (dataDir: string): string => join(copiesFolder(dataDir), 'outdated')
+const outdatedFile = (dataDir: string): string => join(dataDir, COPIES, 'outdated')
 
 /** Lets whichever process has the cluster open make a copy as soon as it can, and delete the others: they have what was removed. */
 export async function outdateCopies(dataDir: string): Promise<void> {
