@@ -6,10 +6,12 @@ import { territories } from '../../src/resources/territories/index.ts'
 import { loadRecorded } from '../../src/sync/backfill/backfill-recorded.ts'
 import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { guildId, place } from '../support/guild-answers.ts'
+import { lakeBetween } from '../support/lake-folder.ts'
 import { type Line, recordingFolder } from '../support/recording-folder.ts'
 import { instantOf, item, worldOf } from '../support/world.ts'
 
 const world = worldOf('server')
+const other = worldOf('server')
 
 async function load(...lines: readonly Line[]): Promise<void> {
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
@@ -28,6 +30,18 @@ const map = (at: string, oak: string, acquired: string): Line => ({
 const gaps = (resource = 'territories') =>
   world.rows(`select began_at, ended_at, missed > 0 from sync.gap where resource = '${resource}' order by 1`)
 const at = (day: string, time = '12:00') => `timestamptz '2026-06-${day}T${time}Z'`
+
+test('how often recordings should have been observed comes with their lake, and goes on with further recordings', async () => {
+  await load(map('10:00', 'a', '09:00'), map('10:01', 'a', '09:00'), map('20 10:00', 'b', '20 08:00'))
+  const lake = lakeBetween({ ...world, clock: systemClock }, { ...other, clock: systemClock })
+  await lake.exported()
+  await lake.imported()
+  const expected = 'select resource, valid_from, every_seconds, told_by from sync.expectation order by 2'
+  expect(await other.rows(expected)).toEqual(await world.rows(expected))
+  expect(await other.rows(expected)).toHaveLength(2)
+  const hour = `select expected, observed, missed from analytics.coverage('territories', ${at('01', '10:00')}, ${at('01', '11:00')})`
+  expect(await other.rows(hour)).toEqual([[60, 2, 58]])
+})
 
 test('what was recorded without any schedule has gaps, in which and after which who held a place is unknown', async () => {
   await load(map('10:00', 'a', '09:00'), map('10:01', 'a', '09:00'), map('20 10:00', 'b', '20 08:00'))

@@ -78,7 +78,7 @@ export async function mergeLedger(
   await count(
     'sync.expectation',
     `insert into sync.expectation (resource, valid_from, every_seconds, told_by)
-     select resource, valid_from, every_seconds, case told_by when 'start' then 'start' else 'sync' end
+     select resource, valid_from, every_seconds, case when told_by in ('start', 'backfill') then told_by else 'sync' end
        from lake_expectation lake where resource = any($1::text[]) and (every_seconds between 1 and 31622400 or every_seconds is null)
         and not exists (select from sync.expectation own where own.resource = lake.resource)
      on conflict do nothing returning 1`,
