@@ -143,7 +143,7 @@ describe('wynnsync sync', () => {
       { resource: 'items', status: 'failed', requests: 5, error: expect.stringContaining('HTML instead of JSON') },
       { resource: 'recipes', status: 'failed', requests: 5, error: expect.stringContaining('ended early') },
       { resource: 'item-sets', status: 'failed', requests: 5, error: expect.stringContaining('502') },
-      { resource: 'item-metadata', status: 'failed', requests: 1, error: expect.stringContaining('unexpected shape') },
+      { resource: 'item-metadata', status: 'failed', requests: 2, error: expect.stringContaining('unexpected shape') },
     ])
     const db = await openServer(url)
     expect(await db.values('select resource, status, error is not null, observed_at from sync.run order by 1')).toEqual(
