@@ -10,7 +10,7 @@ import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { readStates } from '../../src/sync/overview/overview.ts'
 import { retractResource } from '../../src/sync/retract/retract.ts'
 import { findSource, forgetSource } from '../../src/sync/retract/sources.ts'
-import { guildBody, place, syncGuild } from '../support/guild-answers.ts'
+import { guildBody, guildId, place, syncGuild } from '../support/guild-answers.ts'
 import { different, lakeBetween, linesOf } from '../support/lake-folder.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
@@ -160,10 +160,10 @@ describe('an import that is retracted', () => {
 describe('when something was unknown', () => {
   const world = worldOf('server')
   const spans = (table: string) => world.rows(`select from_at, until_at from sync.${table} order by 1`)
-  const retractAt = async (at: string) => {
+  const retractAt = async (at: string, resource: typeof items | typeof guilds = items) => {
     const from = new Date(instantOf(at))
     const period = { from, to: new Date(from.getTime() + 1) }
-    return await world.db.transaction((sql) => retractResource(sql, items, period))
+    return await world.db.transaction((sql) => retractResource(sql, resource, period))
   }
   const others = ['Ash', 'Fir', 'Yew', 'Box', 'Bay'].map((name) => material(name, 1))
   const elm = (level: number) => [material('Elm', level), ...others]
@@ -204,6 +204,38 @@ describe('when something was unknown', () => {
     for (const at of ['12:20', '13:30']) await retractAt(at)
     expect(await spans('unread')).toEqual([])
     expect(await confirmed()).toEqual([['10:00']])
+  })
+
+  test('of one guild it ends with the next response about that guild, and that of another one stays', async () => {
+    const list = (guild: string, ...numbers: number[]) =>
+      guildBody(guild, { [guild]: { rank: 'owner' }, ...Object.fromEntries(numbers.map((one) => [one, {}])) })
+    const flawed = (guild: string) => {
+      const body = list(guild, 2, 3)
+      // One member more than it lists.
+      Object(body).members.total = 4
+      return body
+    }
+    const found = () =>
+      world.rows(
+        `select split_part(key, '/', 1), from_at, until_at from sync.unread where resource = 'guilds/members' order by 2`,
+      )
+    for (const [tens, body] of [
+      ['10:0', list],
+      ...[1, 2, 3, 4].map((ten) => [`10:${ten}`, flawed] as const),
+      ['14:0', list],
+      ['15:0', list],
+    ] as const)
+      for (const [minute, guild] of ['a', 'b'].entries())
+        await syncGuild(world, body(guild, 1, 2, 3), `${tens}${minute}`)
+    expect(await found()).toEqual([
+      [guildId('a'), '10:30', '14:00'],
+      [guildId('b'), '10:31', '14:01'],
+    ])
+    await retractAt('14:00', guilds)
+    expect(await found()).toEqual([
+      [guildId('a'), '10:30', '15:00'],
+      [guildId('b'), '10:31', '14:01'],
+    ])
   })
 
   test('a field is sent again with the response after the one that had it, or is not', async () => {
