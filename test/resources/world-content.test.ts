@@ -14,6 +14,7 @@ import { quests } from '../../src/resources/quests/index.ts'
 import { raids } from '../../src/resources/raids/index.ts'
 import { videos } from '../../src/resources/videos/index.ts'
 import { worldEvents } from '../../src/resources/world-events/index.ts'
+import type { AnswerHook } from '../../src/sandbox/index.ts'
 import type { Resource } from '../../src/sync/declare/resource.ts'
 import { canonicalJson, sha256 } from '../../src/sync/normalize/hash.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
@@ -437,7 +438,7 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
     return runs
   }
 
-  test.each<[string, Resource, string, string, () => object]>([
+  test.each<[string, Resource, string, string, AnswerHook]>([
     ['a class without abilities', abilityTrees, 'ability', '/ability/tree/mage', refused(404)],
     ['a class whose ability map fails', abilityTrees, 'ability', '/ability/map/mage', refused(500)],
     ['a class whose ability map is empty', abilityTrees, 'ability', '/ability/map/mage', () => ({ body: {} })],
@@ -451,7 +452,7 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
     world.sandbox.setAnswer(path, answer)
     for (const run of await syncFor(resource, 4)) {
       expect(run).toMatchObject({ status: 'partial', closed: 0 })
-      expect(run.error ?? run.reason).toBeDefined()
+      expect(run.error).toBeDefined()
     }
     expect(await current(table)).toBe(whole)
     // What is not shown any more is unknown.

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { systemClock } from '../../src/base/clock.ts'
+import { type Clock, systemClock } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { exportLake } from '../../src/lake/export.ts'
 import { importLake } from '../../src/lake/import/import.ts'
@@ -52,8 +52,12 @@ export async function linesOf(db: Database, table: string): Promise<string[]> {
   return rows.map(({ line }) => line)
 }
 
+interface Dated extends Pick<World, 'db'> {
+  readonly clock: Clock
+}
+
 /** Exports a database, with people, and imports that into another one, which is verified then, each at the time of its clock. */
-export function lakeBetween(from: World, to: World) {
+export function lakeBetween(from: Dated, to: Dated) {
   const folder = temporaryFolder().then((parent) => join(parent, 'lake'))
   const onProgress = () => {}
   return {
