@@ -19,7 +19,6 @@ import {
 
 export type { CallOptions } from './call.ts'
 export { DEFAULT_BASE_URL } from './http/request.ts'
-export type { AllOptions, PageOptions } from './listings.ts'
 
 /** How to reach the API. Everything has a default. */
 export interface ClientOptions extends Omit<TransportOptions, 'baseUrl' | 'maxBytes'> {

@@ -73,8 +73,8 @@ export class Unavailable extends RetryableError {}
 
 /** Whether another request may succeed all the same: this one failed, its body is something else, or the API refused it, and not the credential. */
 export function isOfRequest(error: unknown): error is Error {
-  const isOther = error instanceof RetryableError && error.context.shape !== undefined
-  return isOther || error instanceof Unavailable || (error instanceof ApiError && !(error instanceof Unauthorized))
+  const hasOther = (error instanceof RetryableError || error instanceof FatalError) && error.context.shape !== undefined
+  return hasOther || error instanceof Unavailable || (error instanceof ApiError && !(error instanceof Unauthorized))
 }
 
 const errorOfStatus: Readonly<Record<number, new (refusal: Refusal) => ApiError>> = {

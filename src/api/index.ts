@@ -19,13 +19,11 @@ export {
 } from './auth/oauth.ts'
 export type { ReadableResponse, ReadableResponse as ReadableAnswer } from './call.ts'
 export {
-  type AllOptions,
   type Api,
   type CallOptions,
   type ClientOptions,
   createClient,
   DEFAULT_BASE_URL,
-  type PageOptions,
 } from './client.ts'
 export type { BoardCall, SearchCall } from './endpoints/boards.ts'
 export type { ClassName } from './endpoints/classes.ts'
@@ -48,7 +46,7 @@ export {
 } from './errors.ts'
 export type { Headers, RateLimit } from './http/response-headers.ts'
 export type { CredentialRefusal, Lane, RequestEvent, Timeouts } from './http/transport.ts'
-export type { EachOptions, ReadableWalk, Walk, WalkingOptions, WalkProgress } from './listings.ts'
+export type { AllOptions, EachOptions, PageOptions, WalkingOptions } from './listings.ts'
 export type { BudgetState } from './rate-limit/budget-state.ts'
 export type { BudgetStore, Step } from './rate-limit/budget-store.ts'
 export type * from './read/questions.ts'
@@ -150,3 +148,4 @@ export { parseRecipe, type Recipe, recipeVocabulary } from './schemas/recipes.ts
 export { readSearch, type SearchResult } from './schemas/search.ts'
 export { parseSeason, type Season, seasonVocabulary } from './schemas/seasons.ts'
 export { parseTerritory, type Territory, territoryVocabulary } from './schemas/territories.ts'
+export type { ReadableWalk, Walk, WalkProgress } from './walk.ts'

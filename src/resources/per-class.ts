@@ -1,9 +1,8 @@
 import { type CallOptions, isPathValue } from '../api/call.ts'
 import type { Api } from '../api/client.ts'
-import { Unavailable } from '../api/errors.ts'
+import { isOfRequest, Unavailable } from '../api/errors.ts'
 import { fieldsOf } from '../api/schemas/form/unknown.ts'
 import { itemVocabulary } from '../api/schemas/items.ts'
-import { RetryableError } from '../base/errors.ts'
 import type { ExtractOptions, FileResponse } from '../sync/declare/resource.ts'
 import { severalParts } from './record.ts'
 
@@ -44,19 +43,35 @@ function classIn(path: string): string | undefined {
 /** A wrong list must not become thousands of requests. */
 const mostClasses = 20
 
-/** Asks for the list of classes, then for something of each, and takes records from that. */
+/**
+ * Asks for the list of classes, then for something of each, and takes records from that. A list that fails, or names none, costs only what
+ * it alone would show: the classes that are known have theirs, and nothing follows from what is lacking.
+ */
 export async function perClass(
   api: Api,
   { signal, lane }: ExtractOptions,
-  partsOf: (name: string, call: CallOptions) => Parameters<typeof severalParts>[0],
+  partsOf: (name: string, call: CallOptions) => Parts,
 ) {
-  const list = await api.classes.list({ signal, lane })
-  const names = Object.keys(list.body)
-  if (names.length > mostClasses) throw new RetryableError(`${names.length} classes are listed; there were five so far`)
-  const parts = names.flatMap((name) => {
-    if (isPathValue(name)) return partsOf(name, { signal, lane })
-    const error = new Unavailable(`${JSON.stringify(name)} is listed as a class: no path can have it`)
-    return [{ ask: () => Promise.reject(error) }]
+  const list = await api.classes.list({ signal, lane }).catch((error: unknown) => {
+    if (isOfRequest(error)) return error
+    throw error
   })
-  return await severalParts(parts, list)
+  const names = list instanceof Error ? [] : Object.keys(list.body)
+  const isListed = names.length > 0 && names.length <= mostClasses
+  if (!(list instanceof Error) && isListed) return await severalParts(partsOfAll(names), list)
+  const error =
+    list instanceof Error ? list : new Unavailable(`${names.length} classes are listed; there were five so far`)
+  return await severalParts([failed(error), ...partsOfAll(classNames)])
+
+  function partsOfAll(of: readonly string[]): Parts {
+    return of.flatMap((name) =>
+      isPathValue(name)
+        ? partsOf(name, { signal, lane })
+        : [failed(new Unavailable(`${JSON.stringify(name)} is listed as a class: no path can have it`))],
+    )
+  }
 }
+
+type Parts = Parameters<typeof severalParts>[0]
+
+const failed = (error: Error): Parts[number] => ({ ask: () => Promise.reject(error) })

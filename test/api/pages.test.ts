@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { BadRequest, NotFound, Unavailable } from '../../src/api/errors.ts'
-import { walkAll } from '../../src/api/listings.ts'
-import { type Listing, readListing } from '../../src/api/read-listing.ts'
+import { type Controller, type Listing, readListing } from '../../src/api/read-listing.ts'
 import type { ApiResponse } from '../../src/api/response.ts'
+import { walkAll } from '../../src/api/walk.ts'
 import { RetryableError } from '../../src/base/errors.ts'
 
 describe('a listing is read', () => {
@@ -311,6 +311,41 @@ describe('a walk', () => {
       unsteady: expect.stringContaining('more pages than the server counted'),
     })
     expect(asked).toBe(3)
+  })
+
+  test.each<[string, (controller: Controller, lowest: number) => Controller | null]>([
+    ['too few pages', (one) => ({ ...one, pages: 2 })],
+    ['no next page', (one) => ({ ...one, next: null })],
+    ['always the same next page', (one) => ({ ...one, next: 2 })],
+    ['each page as the next one', (one) => ({ ...one, next: one.current })],
+    ['the first page all the time', (one, lowest) => ({ ...one, current: lowest })],
+    ['a place far behind', (one) => ({ ...one, current: 1_000_000 })],
+    ['no next page and no count', (one) => ({ ...one, next: null, count: null })],
+    ['no controller', () => null],
+  ])('reads all pages of a server that always says %s', async (_what, odd) => {
+    for (const lowest of [0, 1] as const) {
+      const records = [...'abcdefghi']
+      const { fetchPage, asked } = library({ records }, lowest)
+      const oddPage = async (page: number | undefined) => {
+        const found = await fetchPage(page)
+        const { controller } = found.body
+        return { ...found, body: { ...found.body, controller: controller && odd(controller, lowest) } }
+      }
+      const walk = await walkAll({ fetchPage: oddPage, ...reader })
+      expect([...new Set(walk.records)].sort()).toEqual(records)
+      // Where the count is right, it says that all came.
+      expect(walk.complete).toBe(walk.count === records.length)
+      expect(asked.length).toBeLessThan(25)
+    }
+  })
+
+  test('reads no more than 2,000 pages of a listing without end', async () => {
+    const fetchPage = async (page = 1) => {
+      const controller = { count: 1e15, pages: 1e15, current: page, prev: page - 1, next: page + 1 }
+      return answer({ records: [`r${page}`], controller, whole: false })
+    }
+    const walk = await walkAll({ fetchPage, ...reader })
+    expect(walk).toMatchObject({ complete: false, requests: 2000, unsteady: '2000 pages, and the listing goes on' })
   })
 
   test('takes a body without envelope for everything', async () => {

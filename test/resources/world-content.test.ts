@@ -466,6 +466,36 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
     expect(await world.rows('select count(*) from sync.unread where until_at is null')).toEqual([[0]])
   })
 
+  test.each<[string, AnswerHook]>([
+    ['is refused', refused(404)],
+    ['fails', refused(500)],
+    ['is empty', () => ({ body: {} })],
+    ['is no object by name', () => ({ body: itemVocabulary.classRequirement.map((id) => ({ id })) })],
+    ['has hundreds', () => ({ body: Object.fromEntries(Array.from({ length: 300 }, (_, nth) => [`c${nth}`, {}])) })],
+  ])('records the classes that are known while their list %s', async (_what, answer) => {
+    const whole = Object.fromEntries(itemVocabulary.classRequirement.map((name) => [name, { name }]))
+    world.sandbox.setAnswer('/classes', () => ({ body: whole }))
+    await world.syncNow(classes)
+    const mage = await world.api.classes.get('mage')
+    world.sandbox.setAnswer('/classes', answer)
+    for (const lore of ['one', 'two']) {
+      world.sandbox.setAnswer('/classes/mage', () => ({ body: { ...mage.body, lore } }))
+      const [run] = await syncFor(classes, 1)
+      expect(run).toMatchObject({ status: 'partial', changed: 1, closed: 0, error: expect.stringMatching(/classes/) })
+    }
+    expect(await current('class')).toBe(5)
+    world.sandbox.setAnswer('/classes', () => ({ body: whole }))
+    expect(await syncFor(classes, 1)).toMatchObject([{ status: 'unchanged', changed: 0 }])
+  })
+
+  test('fails where the list of classes fails with all the others', async () => {
+    for (const one of ['', ...itemVocabulary.classRequirement.map((name) => `/${name}`)])
+      world.sandbox.setAnswer(`/classes${one}`, refused(503))
+    // What is down is not asked for each class.
+    expect(await world.syncNow(classes)).toMatchObject({ status: 'failed', temporary: true })
+    expect(new Set(world.sandbox.requests.map(({ path }) => path)).size).toBe(3)
+  })
+
   test('records what there is from the first response on where a class is listed that has nothing yet', async () => {
     const list = Object.fromEntries([...itemVocabulary.classRequirement, 'monk'].map((name) => [name, { name }]))
     world.sandbox.setAnswer('/classes', () => ({ body: list }))
@@ -532,10 +562,10 @@ describe.each(kindsOfPart)('the content of the world on the %s database', (kind)
     expect(await world.rows('select content, published_at from game.news')).toEqual([['a&#0;b&#xd800;cA', null]])
   })
 
-  test('asks for no classes where thousands are listed', async () => {
+  test('asks for the classes that are known alone where thousands are listed', async () => {
     const names = Array.from({ length: 3000 }, (_, nth) => [`class${nth}`, { name: 'x', overallDifficulty: 1 }])
     world.sandbox.setAnswer('/classes', () => ({ body: Object.fromEntries(names) }))
-    expect(await world.syncNow(aspects)).toMatchObject({ status: 'failed', requests: 1 })
+    expect(await world.syncNow(aspects)).toMatchObject({ status: 'partial', requests: 6 })
   })
 
   test.each(['', '..', '\ud800'])(

@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createClient } from '../../src/api/client.ts'
+import { createTransport } from '../../src/api/http/transport.ts'
 import { guildList } from '../../src/resources/guild-list/index.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
@@ -206,6 +208,28 @@ describe.each(kindsOfPart)('the worklist of guilds on the %s database', (kind) =
     for (const at of ['11:00', '12:00', '13:00']) {
       await answerAll(world, ['b', 'c'], at)
       expect(await syncGuilds(world)).toMatchObject({ status: 'partial', records: 2 })
+    }
+    expect(await items('left(key, 1), observed_at')).toEqual([
+      ['a', null],
+      ['b', '13:00'],
+      ['c', '13:00'],
+    ])
+  })
+
+  test('goes on with the others when one guild always has more than a body may have', async () => {
+    await list(world, ['a', 'b', 'c'], '10:00')
+    const large = () => ({ body: { ...guildBody('a', owner), notes: 'x'.repeat(20_000) } })
+    world.sandbox.setAnswer(`/guild/uuid/${guildId('a')}`, large)
+    const { clock, sandbox } = world
+    const api = createClient({
+      transport: createTransport({ baseUrl: sandbox.url, clock, random: () => 0.5, maxBytes: 10_000 }),
+    })
+    onTestFinished(() => api.close())
+    for (const at of ['11:00', '12:00', '13:00']) {
+      await answerAll(world, ['b', 'c'], at)
+      expect(await syncGuilds({ ...world, api, db: world.db, clock, sandbox, log: [] })).toMatchObject({
+        ...{ status: 'partial', records: 2, error: expect.stringContaining('too large') },
+      })
     }
     expect(await items('left(key, 1), observed_at')).toEqual([
       ['a', null],

@@ -156,7 +156,7 @@ export function faultError(
   const respondedAt = readHttpDate(outcome.headers.get('date')) ?? outcome.receivedAt
   const refusal = { ...readRefusal(status ?? 0, path, outcome.body, respondedAt), dates }
   if (failure === 'too large')
-    return new FatalError(`${path}: the response is too large: ${reason}`, { context: { path } })
+    return new FatalError(`${path}: the response is too large: ${reason}`, { context: { path, shape: failure } })
   if (isLasting(failure)) return new FatalError(`${path}: ${reason}`, { context: { path, failure } })
   // A repeat would bring the same from a gateway, but it is no response of the application either.
   const isFromGateway = isVerdict(status) && failure !== null

@@ -1,4 +1,4 @@
-import type { WalkProgress } from '../../api/listings.ts'
+import type { WalkProgress } from '../../api/walk.ts'
 
 type Unit =
   | 'records'

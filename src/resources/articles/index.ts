@@ -1,5 +1,5 @@
-import type { Walk } from '../../api/listings.ts'
 import { articleSummarySchema, articleVocabulary, parseArticleSummary } from '../../api/schemas/articles.ts'
+import type { Walk } from '../../api/walk.ts'
 import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { fieldOf, knownBy, severalParts } from '../record.ts'

@@ -43,15 +43,16 @@ interface RecordedRequests {
 
 export async function requestsOfResource(resource: Resource | Worklist): Promise<RecordedRequests> {
   const call = (body?: object) => requestsOf((api) => extractWith(resource, api), body)
-  const names = (await call()).map(nameOfRequest)
   if (isWorklist(resource)) {
+    const names = (await call()).map(nameOfRequest)
     const lists = await requestsOf(async (api) => await resource.listKeys?.(api, {}))
     return requestsOfKeys(resource, names, lists.map(nameOfRequest))
   }
   const forms = (resource.otherForms ?? []).map(nameOfTarget)
   // What is asked of each key of a list shows where a list has one.
   const listed = (await call({ [sampleKey]: {} })).map(nameOfRequest)
-  const perKey = listed.filter((name) => !names.includes(name) && name.includes(sampleKey)).map(keyMatcher)
+  const names = listed.filter((name) => !name.includes(sampleKey))
+  const perKey = listed.filter((name) => name.includes(sampleKey)).map(keyMatcher)
   const ofKeys = perKey.length > 0 ? keyCollector(names, perKey) : undefined
   const ofForm = formCollector(names, forms)
   return {

@@ -1,6 +1,6 @@
 import type { Option } from 'commander'
 import type { Api } from '../../../api/client.ts'
-import type { WalkProgress } from '../../../api/listings.ts'
+import type { WalkProgress } from '../../../api/walk.ts'
 import { type App, openDatabase } from '../../../app/app.ts'
 import { admissionOf, engineOf, openSharedApi } from '../../../app/app-api.ts'
 import { messageOf, RetryableError, UsageError } from '../../../base/errors.ts'
