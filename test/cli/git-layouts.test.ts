@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
 import { gameDigests } from '../support/backfill.ts'
@@ -15,6 +16,7 @@ interface State {
 }
 
 type Files = Readonly<Record<string, unknown>>
+type Layout = (state: State, nth: number) => Files
 
 const all = '/item/database?fullResult'
 const hours = (nth: number) => instantOf(`${10 + 2 * nth}:00`)
@@ -52,7 +54,7 @@ function byType(records: readonly Fields[], ofAll: (records: readonly Fields[]) 
 }
 
 /** How archives keep a response, each as the files of one state. */
-const layouts: Readonly<Record<string, (state: State, nth: number) => Files>> = {
+const layouts: Readonly<Record<string, Layout>> = {
   whole: (state) => ({ 'data/items.json': recordsIn(state) }),
   'by type': (state) => byType(recordsIn(state), (records) => records),
   'keyed by name': (state) => byType(recordsIn(state), named),
@@ -68,22 +70,47 @@ const layouts: Readonly<Record<string, (state: State, nth: number) => Files>> = 
     nth < 2
       ? { 'old/all.json': recordsIn(state) }
       : { ...byType(recordsIn(state), (records) => records), 'old/all.json': null },
+  'in an envelope': (state) => ({ 'items.json': { updated: state.at, source: 'x', data: recordsIn(state), count: 1 } }),
+  'in an envelope by type, in another one': (state) => ({
+    'all.json': {
+      data: Object.fromEntries(Object.entries(byType(recordsIn(state), named))),
+      removed: recordsIn(state),
+    },
+  }),
+  'by type and packed': (state) =>
+    Object.fromEntries(
+      Object.entries(byType(recordsIn(state), named)).map(([path, body]) => [
+        `${path}.gz`,
+        gzipSync(JSON.stringify(body)),
+      ]),
+    ),
+  ...dated(),
   'with a byte order mark and the lines of Windows': (state) => ({
     'items.json': `\ufeff${JSON.stringify(recordsIn(state), null, 1).replaceAll('\n', '\r\n')}`,
   }),
 }
 
+/** Layouts with a file or folder for each state, which stays. */
+function dated(): Record<string, Layout> {
+  const stamp = ({ at }: State, between: string) =>
+    new Date(at).toISOString().slice(0, 19).replace('T', between).replaceAll(':', '-')
+  return {
+    'in a file for each time': (state) => ({ [`days/items ${stamp(state, '_')}.json`]: recordsIn(state) }),
+    'in a file for each second since 1970': (state) => ({ [`items_${state.at / 1000}.json`]: recordsIn(state) }),
+    'in a folder for each time, by type': (state) =>
+      Object.fromEntries(
+        Object.entries(byType(recordsIn(state), named)).map(([path, body]) => [`${stamp(state, '/')}/${path}`, body]),
+      ),
+  }
+}
+
 /** Files become commits; only what changed is in one. `rewritten`: all commits were made anew within a minute. */
-function commitsOf(
-  history: readonly State[],
-  filesOf: (state: State, nth: number) => Files,
-  rewritten = false,
-): Commit[] {
-  const before = new Map<string, string>()
+function commitsOf(history: readonly State[], filesOf: Layout, rewritten = false): Commit[] {
+  const before = new Map<string, string | Buffer>()
   return history.map((state, nth) => {
-    const files = Object.entries(filesOf(state, nth)).flatMap(([path, body]): [string, string | null][] => {
-      const text = body === null || typeof body === 'string' ? body : JSON.stringify(body)
-      if ((before.get(path) ?? null) === text) return []
+    const files = Object.entries(filesOf(state, nth)).flatMap(([path, body]): [string, string | Buffer | null][] => {
+      const text = body === null || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+      if (String(before.get(path) ?? null) === String(text)) return []
       if (text === null) before.delete(path)
       else before.set(path, text)
       return [[path, text]]
@@ -91,6 +118,12 @@ function commitsOf(
     const at = rewritten ? Date.UTC(2026, 8, 1) + nth * 1000 : state.at
     return { at, ...(rewritten ? { written: state.at } : {}), files: Object.fromEntries(files) }
   })
+}
+
+/** All files in one commit. */
+function atOnce(commits: readonly Commit[]): Commit[] {
+  const at = Math.max(...commits.map((commit) => commit.at)) + 365 * 86_400_000
+  return [{ at, files: Object.assign({}, ...commits.map(({ files }) => files)) }]
 }
 
 async function digestsOf(args: readonly string[]) {
@@ -154,12 +187,27 @@ function inOneFile({ bodies }: State): Files {
   return files
 }
 
+/** A file for each class, or fields of one. */
+function byClass({ bodies }: State, _nth = 0, nameOf = (name: string) => `data/${name}.json`): Files {
+  const files: Record<string, Record<string, unknown>> = {}
+  for (const [target, body] of Object.entries(bodies)) {
+    const [, kind = '', name = ''] = /(\w+)\/(\w+)$/.exec(target) ?? []
+    files[nameOf(name)] = { ...files[nameOf(name)], [kind]: body }
+  }
+  return files
+}
+
 describe('an archive is found and loaded as the same responses in a folder of recordings, row for row', () => {
   test.each(Object.entries(layouts))('%s', async (_layout, filesOf) => {
     const { digests, loaded } = await fromGit(commitsOf(states, filesOf))
     expect([loaded.broken, loaded.skipped]).toEqual([[], []])
     expect(digests).toEqual(await fromFolder(states))
     expect(digests['game.item']).toMatchObject({ rows: 144 })
+  })
+
+  test.each(Object.entries(dated()))('%s, all committed at once a year later', async (_layout, filesOf) => {
+    const { digests } = await fromGit(atOnce(commitsOf(states, filesOf)))
+    expect(digests).toEqual(await fromFolder(states))
   })
 
   test('with dates that were rewritten', async () => {
@@ -170,6 +218,11 @@ describe('an archive is found and loaded as the same responses in a folder of re
   test.each([
     ['a file for each class', perClass],
     ['the classes in one file', inOneFile],
+    ['all of a class in one file', byClass],
+    [
+      'all of all classes in one file',
+      (state: State) => ({ 'abilities.json': { classes: byClass(state, 0, (name) => name) } }),
+    ],
   ])('of abilities, %s', async (_layout, filesOf) => {
     const { digests } = await fromGit(commitsOf(abilityStates, filesOf))
     expect(digests).toEqual(await fromFolder(abilityStates))

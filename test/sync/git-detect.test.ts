@@ -178,6 +178,62 @@ describe('files of a git history', () => {
     expect([mapped, detected[0]?.files]).toEqual([['days/*.json=items'], 45])
   })
 
+  test('with a date in their names are one series, in one folder or each in its own, however many', async () => {
+    const state = (nth: number) => part('weapon', 'Ash', 'Oak', 'Elm', `New ${nth}`)
+    const series = (pathOf: (day: string) => string) =>
+      detect(
+        Object.fromEntries(
+          Array.from({ length: 400 }, (_, nth) => {
+            const day = new Date(instantOf('10:00') + 86_400_000 * nth).toISOString()
+            return [pathOf(day), state(nth)]
+          }),
+        ),
+      )
+    const found = async (pathOf: (day: string) => string) => {
+      const { mapped, detected, leftOut } = await series(pathOf)
+      return [mapped, detected.map(({ files }) => files), leftOut]
+    }
+    expect(await found((day) => `items [${day.slice(0, 10)}].json`)).toEqual([
+      [String.raw`items \[????-??-??\].json=items`],
+      [400],
+      [],
+    ])
+    expect(await found((day) => `v3/${day.slice(0, 10).replaceAll('-', '/')}/items.json`)).toEqual([
+      ['v3/????/??/??/items.json=items'],
+      [400],
+      [],
+    ])
+    expect(await found((day) => `items_${Date.parse(day)}.json`)).toEqual([
+      ['items_?????????????.json=items'],
+      [400],
+      [],
+    ])
+    const guilds = (day: number, nth: number) => [
+      `2026-05-1${day}/guilds/${uuid(nth)}.json`,
+      { ...guild(nth), members: {} },
+    ]
+    const ofGuilds = [1, 2, 3].flatMap((day) => Array.from({ length: 50 }, (_, nth) => guilds(day, nth)))
+    const { mapped, detected } = await detect(Object.fromEntries(ofGuilds))
+    expect([mapped, detected.map(({ files, records }) => [files, records])]).toEqual([
+      ['????-??-??/guilds/*.json=guilds'],
+      [[150, 50]],
+    ])
+  })
+
+  test('are looked into where an envelope is around responses, but not for what was added or removed', async () => {
+    const items = part('weapon', 'Ash', 'Oak')
+    const recipes = [{ internalName: 'a', type: 'bow', skill: 'woodworking', materials: [] }]
+    expect((await detect({ 'cache.json': { at: 5, recipes, items, used: part('weapon', 'Ash') } })).mapped).toEqual([
+      'cache.json=items',
+      'cache.json=recipes',
+    ])
+    const one = { ...guild(1), members: { total: 0 } }
+    expect((await detect({ 'guild.json': { timestamp: 5, data: one } })).mapped).toEqual(['*.json=guilds'])
+    expect(
+      (await detect({ 'changes.json': { added: items, removed: items, modified: [{ before: items }] } })).detected,
+    ).toEqual([])
+  })
+
   test('of a key each leave out what is beside them', async () => {
     const guilds = Object.fromEntries(
       Array.from({ length: 45 }, (_, nth) => [`guilds/${uuid(nth)}.json`, { ...guild(nth), members: { total: 0 } }]),

@@ -203,13 +203,49 @@ describe.each(kindsOfPart)('a response that git has in several files, on the %s 
   test('takes files beside each other, each of another day, as states of one', async () => {
     const day = (...names: string[]) => ({ ...gear(...names), ...tomes('Ode') })
     const repository = await commits({
-      '10:00': { 'days/2026-05-01.json': day('Ash', 'Oak', 'Elm') },
-      '12:00': { 'days/2026-05-02.json': day('Ash', 'Elm') },
-      '14:00': { 'days/2026-05-03.json': day('Ash', 'Elm', 'Yew') },
+      '10:00': { 'days/2000.json': day('Ash', 'Oak', 'Elm') },
+      '12:00': { 'days/2001.json': day('Ash', 'Elm') },
+      '14:00': { 'days/2002.json': day('Ash', 'Elm', 'Yew') },
     })
     const { resources } = await load(world, repository, 'days/*.json=items')
     expect(resources).toMatchObject([{ answers: 3, closed: 1 }])
     expect(await world.rows(closed)).toEqual([['Oak', '12:00']])
+  })
+
+  test('is of the commit where the name of its file has the same day, and of the name where it has an earlier one, or others', async () => {
+    const today = new Date(instantOf('10:00')).toISOString().slice(0, 10)
+    const day = (...names: string[]) => ({ ...gear(...names), ...tomes('Ode') })
+    const repository = await commits({
+      '10:00': { [`days/${today}.json`]: day('Ash', 'Elm', 'Fir') },
+      // Of another time zone, or wrong.
+      '12:00': { [`days/${today}T20.30.json`]: day('Ash', 'Elm') },
+      '14:00': { 'days/2026-03.json': day('Ash', 'Oak', 'Elm'), 'days/20260401-0630.json': day('Ash', 'Elm', 'Fir') },
+      '16:00': { [`days/${today}T1600.json`]: day('Ash', 'Elm') },
+    })
+    const { resources, skipped } = await load(world, repository, 'days/*.json=items')
+    expect([resources, skipped]).toMatchObject([[{ answers: 5, closed: 2 }], []])
+    expect(await world.rows(closed)).toEqual([
+      ['Fir', '12:00'],
+      ['Oak', '2026-04-01 06:30:59'],
+    ])
+  })
+
+  test('is none where most records have another form, such as one that was converted', async () => {
+    const converted = (name: string) => ({ [name]: { ...item(name), type: 'chestplate', base: { health: 5 } } })
+    const repository = await commits({
+      '10:00': { 'gear.json': { ...converted('Ash'), ...converted('Oak') } },
+      '12:00': { 'gear.json': gear('Ash', 'Oak'), 'tomes.json': tomes('Ode') },
+      '14:00': { 'all.json': converted('Ash') },
+    })
+    const parts = await load(world, repository, '{gear,tomes}.json=items')
+    expect(parts.broken).toEqual([
+      expect.stringMatching(/^items: gear\.json of commit \w{10} is no response that can be read$/),
+    ])
+    expect(parts.resources).toMatchObject([{ answers: 1, inserted: 3 }])
+    const alone = await load(world, repository, 'all.json=items')
+    expect(alone.broken).toEqual([
+      expect.stringMatching(/^items: all\.json of commit \w{10} has records in a form that the API does not send$/),
+    ])
   })
 
   test('is joined by key where its body is a map: territories, guilds, sets, seasons', async () => {

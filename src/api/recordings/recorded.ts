@@ -26,6 +26,8 @@ export interface RecordingSource {
   read(line: Recorded): Buffer | Promise<Buffer | WrittenBody>
   /** Where a line is to be found, for messages. */
   placeOf(line: Recorded): string
+  /** What of a parsed body is the response, where that is not all of it. */
+  responseIn?(line: Recorded, content: unknown): unknown
 }
 
 /** A body that was put together of others, and what it was written from. */
@@ -195,7 +197,7 @@ function parsersOfLong(): (name: string) => (bytes: Buffer) => unknown {
 
 async function outcomeOf(
   recorded: Recorded,
-  { read, placeOf }: RecordingSource,
+  { read, placeOf, responseIn = (_, content) => content }: RecordingSource,
   parse: (bytes: Buffer) => unknown,
 ): Promise<Outcome> {
   const { at, status, headers } = recorded
@@ -204,12 +206,17 @@ async function outcomeOf(
   if (body === unpacked && !isUtf8(unpacked))
     throw new BrokenRecording(`${placeOf(recorded)} holds bytes that are not UTF-8`)
   const lowerCase = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-  const bytes = unpacked.length
-  try {
-    const parsed = Buffer.isBuffer(body) ? parse(body) : body.parsed
-    const wire = { bytes: unpacked, isGzip: false }
-    return { ...emptyOutcome(at), status, headers: lowerCase, body: parsed, bytes, wire }
-  } catch {
-    throw new BrokenRecording(`${placeOf(recorded)} is not JSON, or JSON that ended early`)
+  const content = Buffer.isBuffer(body) ? parsedOf(body) : body.parsed
+  const parsed = Buffer.isBuffer(body) ? responseIn(recorded, content) : content
+  const bytes = parsed === content ? unpacked : Buffer.from(JSON.stringify(parsed))
+  const wire = { bytes, isGzip: false }
+  return { ...emptyOutcome(at), status, headers: lowerCase, body: parsed, bytes: bytes.length, wire }
+
+  function parsedOf(bytes: Buffer): unknown {
+    try {
+      return parse(bytes)
+    } catch {
+      throw new BrokenRecording(`${placeOf(recorded)} is not JSON, or JSON that ended early`)
+    }
   }
 }

@@ -3,16 +3,19 @@ import type { Resource } from '../declare/resource.ts'
 import { stemOf } from './git-globs.ts'
 import { areMostlyIn, haveSameKeys } from './git-parts.ts'
 
-/** A JSON file of a repository. */
+/** A JSON file of a repository, or files that are called alike but for a date. */
 export interface JsonFile {
+  /** The latest one. */
   readonly path: string
-  /** Its latest versions, the last one first. */
+  readonly glob: string
+  readonly paths: ReadonlySet<string>
+  /** Their latest versions, the last one first. */
   readonly versions: { readonly commit: string; readonly blob: string }[]
   /** Of the last version. */
   readonly bytes: number
   /** The commits with a version of it, by number. */
   readonly commits: Set<number>
-  /** Whether the last commit has it no more. */
+  /** Whether the last commit has none of them. */
   readonly isGone: boolean
 }
 
@@ -61,11 +64,16 @@ export function partsOfHistory(resource: Resource, found: readonly Found[]): Par
 }
 
 /**
- * First what has most of what the API sends and least of what it does not, then the shorter file. The names decide first: the
+ * First, where one has files of several dates, what has more states; then what has most of what the API sends and least of what it does not, then the shorter file. The names decide first: the
  * raw file is `gear.json` and not `gear_expanded.json`.
  */
 function byQuality(a: Found, b: Found): number {
-  return a.unknown - b.unknown || b.known - a.known || a.bytes - b.bytes || (a.path < b.path ? -1 : 1)
+  const states = a.paths.size + b.paths.size > 2 ? statesOf(b) - statesOf(a) : 0
+  return states || a.unknown - b.unknown || b.known - a.known || a.bytes - b.bytes || (a.path < b.path ? -1 : 1)
+}
+
+function statesOf({ paths, commits }: JsonFile): number {
+  return Math.max(paths.size, commits.size)
 }
 
 /** Whether two files were there at the same time. */
@@ -119,7 +127,7 @@ function partsAmong(resource: Resource, files: readonly Found[]): Parts {
 
 /** Whether a file is named as the raw one of which the other is another form: `gear.json` of `gear_expanded.json`. */
 function isRawOf(file: Found, other: Found): boolean {
-  if (posix.dirname(file.path) !== posix.dirname(other.path)) return false
+  if (posix.dirname(file.glob) !== posix.dirname(other.glob)) return false
   const [name, longer] = [stemOf(file.path), stemOf(other.path)]
   return longer.startsWith(name) ? !/raw/i.test(longer.slice(name.length)) : /raw/i.test(name.replace(longer, ''))
 }
@@ -133,6 +141,6 @@ function isWhole({ file, backfill }: Resource, files: readonly Found[]): boolean
 /** Whether files are states of different times beside each other, such as `2024-05-01.json`: no commit has both. */
 function isNextOf(one: Found, other: Found): boolean {
   const isDated = [one, other].every(({ path }) => /\d{4}/.test(stemOf(path)))
-  const isBeside = posix.dirname(one.path) === posix.dirname(other.path)
+  const isBeside = posix.dirname(one.glob) === posix.dirname(other.glob)
   return isDated && isBeside && ![...one.commits].some((commit) => other.commits.has(commit))
 }

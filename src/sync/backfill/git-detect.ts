@@ -10,19 +10,18 @@ import {
   shallowRemarks,
 } from '../../api/recordings/git-history.ts'
 import { isUuid } from '../../api/schemas/form/limits.ts'
-import { fieldsOf, isFields } from '../../api/schemas/form/unknown.ts'
 import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
-import { parseJsonBytes } from '../../base/text/decode.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import type { Json } from '../normalize/hash.ts'
 import { prepare } from '../normalize/prepare.ts'
+import { contentOf, kindsIn, respondsIn, responseIn } from './git-bodies.ts'
 import { type Found, type JsonFile, partsOfHistory } from './git-copies.ts'
-import { globOf, stemOf } from './git-globs.ts'
+import { globOf, namedPath, stemOf } from './git-globs.ts'
 import { areMostlyIn, extractBody, keysIn } from './git-parts.ts'
 import { onlyRequest } from './recorded-requests.ts'
 
 /** Files of a repository that look like responses of a resource. */
-export interface DetectedFiles {
+interface DetectedFiles {
   readonly glob: string
   /** Its name. */
   readonly resource: string
@@ -37,7 +36,7 @@ export interface DetectedFiles {
   readonly mapped: boolean
 }
 
-export interface Detected {
+interface Detected {
   readonly detected: readonly DetectedFiles[]
   /** Files beside those that have the same records in another form. */
   readonly leftOut: readonly { readonly path: string; readonly resource: string; readonly sameAs: string }[]
@@ -50,7 +49,7 @@ export interface Detected {
 }
 
 /** How far the detection is. */
-export type DetectProgress = (what: 'commits' | 'files', done: number, of: number | null) => void
+type DetectProgress = (what: 'commits' | 'files', done: number, of: number | null) => void
 
 type Known = Resource | Worklist
 
@@ -90,14 +89,15 @@ export async function detectResponses(
       const body = await latestBody(blobs, file)
       if (body === undefined && !file.isGone) unreadable.push(await unreadableFile(blobs, file))
       const found = await recognise(body, file, candidates)
-      const folder = posix.dirname(file.path)
-      if (!found) others.push(file)
-      else if ('keys' in found) singles.push(found)
-      else {
-        const name = `${folder} ${found.resource.name}`
-        const group = keyed.get(name) ?? { resource: found.resource, files: [] }
-        group.files.push(file)
-        keyed.set(name, group)
+      if (found.length === 0) others.push(file)
+      for (const one of found) {
+        if ('keys' in one) singles.push(one)
+        else {
+          const name = `${folderOf(file)} ${one.resource.name}`
+          const group = keyed.get(name) ?? { resource: one.resource, files: [] }
+          group.files.push(file)
+          keyed.set(name, group)
+        }
       }
       onProgress('files', ++done, chosen.length)
     }
@@ -110,6 +110,8 @@ export async function detectResponses(
     blobs.close()
   }
 }
+
+const folderOf = ({ glob }: JsonFile) => posix.dirname(glob)
 
 /** JSON files, perhaps packed, by their names. */
 const isJson = (path: string) => /\.json(\.gz)?$/.test(path)
@@ -126,27 +128,31 @@ async function jsonFiles(repository: string, folder?: string): Promise<Map<strin
   return files
 }
 
-/** The JSON files below 64 MB that the commits have or had, by path, in one walk over all commits. */
+/** The JSON files below 64 MB that the commits have or had, by glob, in one walk over all commits. */
 async function filesOfHistory(repository: string, onProgress: DetectProgress): Promise<Map<string, JsonFile>> {
   const [all = '0'] = (await gitOutput(repository, ['rev-list', '--count', '--first-parent', 'HEAD'])).split('\n')
-  const found = new Map<string, Pick<JsonFile, 'versions' | 'commits'>>()
+  const found = new Map<string, { path: string; paths: Set<string> } & Pick<JsonFile, 'versions' | 'commits'>>()
   let [nth, last] = [0, '']
   for await (const { commit, path, blob } of gitChanges(repository)) {
     if (commit !== last) onProgress('commits', ++nth, Number(all))
     last = commit
     if (blob === null || !isJson(path)) continue
-    const file = found.get(path) ?? { versions: [], commits: new Set() }
-    found.set(path, file)
+    const { glob } = namedPath(path)
+    const file = found.get(glob) ?? { path, paths: new Set(), versions: [], commits: new Set() }
+    found.set(glob, file)
+    file.path = path
     file.commits.add(nth)
+    file.paths.add(path)
     file.versions.unshift({ commit, blob })
     file.versions.length = Math.min(file.versions.length, MOST_VERSIONS)
   }
   const now = await jsonFiles(repository)
-  const gone = [...found].filter(([path]) => !now.has(path)).flatMap(([, { versions }]) => versions[0]?.blob ?? [])
-  const sizes = await blobSizes(repository, gone)
-  const files = [...found].flatMap(([path, file]): [string, JsonFile][] => {
-    const bytes = now.get(path)?.bytes ?? sizes.get(file.versions[0]?.blob ?? '') ?? Number.POSITIVE_INFINITY
-    return bytes > MAX_BODY_BYTES ? [] : [[path, { ...file, path, bytes, isGone: !now.has(path) }]]
+  const isGone = ({ paths }: Pick<JsonFile, 'paths'>) => ![...paths].some((path) => now.has(path))
+  const blobOf = ({ versions: [version] }: Pick<JsonFile, 'versions'>) => version?.blob ?? ''
+  const sizes = await blobSizes(repository, [...found.values()].filter(({ path }) => !now.has(path)).map(blobOf))
+  const files = [...found].flatMap(([glob, file]): [string, JsonFile][] => {
+    const bytes = now.get(file.path)?.bytes ?? sizes.get(blobOf(file)) ?? Number.POSITIVE_INFINITY
+    return bytes > MAX_BODY_BYTES ? [] : [[glob, { ...file, glob, bytes, isGone: isGone(file) }]]
   })
   return new Map(files)
 }
@@ -154,7 +160,7 @@ async function filesOfHistory(repository: string, onProgress: DetectProgress): P
 /** The parsed content of the latest version that is JSON: the last one may be an error page that was kept. */
 async function latestBody(blobs: GitBlobs, { versions }: JsonFile): Promise<unknown> {
   for (const { blob } of versions) {
-    const body = await contentOf(blobs, blob)
+    const body = await contentOf(blobs.read(blob, MAX_BODY_BYTES))
     if (body !== undefined) return body
   }
   return undefined
@@ -189,9 +195,9 @@ async function cutsOf(repository: string): Promise<string[]> {
 function filesToRead(files: ReadonlyMap<string, JsonFile>): { chosen: JsonFile[]; notRead: number } {
   const folders = new Map<string, JsonFile[]>()
   for (const file of files.values()) {
-    const folder = folders.get(posix.dirname(file.path))
+    const folder = folders.get(folderOf(file))
     if (folder) folder.push(file)
-    else folders.set(posix.dirname(file.path), [file])
+    else folders.set(folderOf(file), [file])
   }
   const wanted = [...folders.values()].flatMap((folder) => {
     if (folder.length <= MOST_NAMED) return folder
@@ -219,83 +225,46 @@ function spread<T>(list: readonly T[], count: number): T[] {
   return Array.from({ length: count }, (_, nth) => list[Math.round((nth * (list.length - 1)) / (count - 1))] as T)
 }
 
-/** The parsed content of a file; undefined for what is no JSON, or larger than 64 MB. */
-export async function contentOf(blobs: GitBlobs, blob: string): Promise<unknown> {
-  return await parsedContent(blobs.read(blob, MAX_BODY_BYTES), parseJsonBytes)
-}
-
-/** The same of a file that is being read. */
-export async function parsedContent(
-  content: Promise<Buffer | null> | undefined,
-  parse: (bytes: Buffer) => unknown,
-): Promise<unknown> {
-  try {
-    const bytes = (await content) ?? null
-    return bytes === null ? undefined : parse(bytes)
-  } catch {
-    return undefined
-  }
-}
-
-/** The one resource that sent a body, by the fields that only it has; undefined where none did, or it may have been one of several. */
+/**
+ * The resources that sent a body, or what is in it, by the fields that only each has; none where it may have been one of several.
+ */
 async function recognise(
   body: unknown,
   file: JsonFile,
   candidates: readonly Known[],
-): Promise<Found | { readonly resource: Worklist } | undefined> {
+): Promise<(Found | { readonly resource: Worklist })[]> {
   const { path } = file
-  const likely: { resource: Known; known: number; unknown: number }[] = []
+  const sure: Found[] = []
+  const likely: { resource: Known; body: unknown; fields: string; known: number; unknown: number }[] = []
   for (const resource of candidates) {
-    const targets = resource.file?.respondsTo?.(body, path) ?? []
-    if (targets.length > 0 && !isWorklist(resource))
-      return {
-        ...file,
-        resource,
-        keys: new Set(targets.map(({ target }) => target)),
-        kinds: new Set(),
-        known: 1,
-        unknown: 0,
-      }
-    if (resource.file?.respondsTo) continue
+    if (resource.file?.respondsTo && !isWorklist(resource)) {
+      const keys = new Set(respondsIn(resource, body, path).map(({ target }) => target))
+      if (keys.size > 0) sure.push({ ...file, resource, keys, kinds: new Set(), known: 1, unknown: 0 })
+      continue
+    }
+    const response = responseIn(resource, body)
     const isNamed = path.includes(resource.name)
     // Where the key is not in the body, and of the shortest records, the name of the file must say it.
-    if (isWorklist(resource) && resource.keyOf(body) === undefined && !isNamed) continue
-    if (!looksLike(resource, body)) continue
-    const fields = await fieldsIn(resource, body)
+    if (!response || (isWorklist(resource) && resource.keyOf(response.body) === undefined && !isNamed)) continue
+    const fields = await fieldsIn(resource, response.body)
     // Without a form of its own, one field may stand in any file.
     const isTelling = fields !== undefined && (resource.file !== undefined || fields.known >= 2 || isNamed)
-    if (isTelling && (fields.unknown === 0 || fields.known > 2 * fields.unknown)) likely.push({ resource, ...fields })
+    if (isTelling && (fields.unknown === 0 || fields.known > 2 * fields.unknown))
+      likely.push({ resource, ...response, ...fields })
   }
-  const named = likely.filter(({ resource }) => path.includes(resource.name))
-  const [one, other] = likely.length > 1 && named.length > 0 ? named : likely
-  if (!one || other) return undefined
-  const { resource, known, unknown } = one
-  if (isWorklist(resource)) return { resource }
-  const keys = await keysIn(resource, body)
-  return keys && { ...file, resource, keys, kinds: kindsIn(resource, body), known, unknown }
-}
-
-/** Whether a body has what only this resource has. */
-function looksLike({ file }: Known, body: unknown): boolean {
-  if (file?.isBody?.(body) === false) return false
-  const { isRecord } = file ?? {}
-  if (!isRecord) return true
-  const sample = spread(elementsOf(body), SAMPLE.records)
-  const fitting = sample.filter(([key, record]) => isRecord(record, key))
-  return sample.length > 0 && fitting.length >= SAMPLE.share * sample.length
-}
-
-/** The records of a body as they came, by key; of a list, by number. */
-function elementsOf(body: unknown): [string, unknown][] {
-  const list = isFields(body) && 'results' in body ? body.results : body
-  return Array.isArray(list) ? list.map((record, nth) => [String(nth + 1), record]) : fieldsOf(list)
-}
-
-/** The kinds of records in a body. */
-function kindsIn({ file }: Resource, body: unknown): Set<string> {
-  const { field, members } = file?.kinds ?? { field: '', members: [] }
-  const values = new Set(elementsOf(body).map(([, record]) => (isFields(record) ? record[field] : undefined)))
-  return new Set(members.filter((kind) => values.has(kind)))
+  if (sure.length > 0) return sure
+  const found: (Found | { readonly resource: Worklist })[] = []
+  for (const fields of new Set(likely.map((one) => one.fields))) {
+    const same = likely.filter((one) => one.fields === fields)
+    const named = same.filter(({ resource }) => path.includes(resource.name))
+    const [one, other] = same.length > 1 && named.length > 0 ? named : same
+    if (!one || other) continue
+    const { resource, known, unknown } = one
+    const keys = isWorklist(resource) ? undefined : await keysIn(resource, one.body)
+    if (isWorklist(resource)) found.push({ resource })
+    else if (keys) found.push({ ...file, resource, keys, kinds: kindsIn(resource, one.body), known, unknown })
+  }
+  return found
 }
 
 /** How many fields and samples a resource finds in a record of a body, and how many it does not know; undefined where it cannot be one of its responses. */
@@ -324,8 +293,8 @@ function keyedFiles(
   foreign: readonly JsonFile[],
   all: readonly JsonFile[],
 ): DetectedFiles {
-  const folder = posix.dirname(files[0]?.path ?? '')
-  const isHere = ({ path }: JsonFile) => posix.dirname(path) === folder
+  const [first] = files
+  const isHere = (file: JsonFile) => first !== undefined && folderOf(file) === folderOf(first)
   const strangers = foreign.filter(isHere)
   const byUuid = strangers.length > 0 && !strangers.some(({ path }) => isUuid(stemOf(path)))
   const matches = all.filter((file) => isHere(file) && (!byUuid || isUuid(stemOf(file.path))))
@@ -335,7 +304,7 @@ function keyedFiles(
   return {
     glob: globOf(files, isAll ? any : undefined),
     resource: resource.name,
-    files: matched.length,
+    files: countPaths(matched),
     commits: countAll(matched),
     records: matched.length,
     expected: resource.backfill?.keys ?? null,
@@ -344,6 +313,10 @@ function keyedFiles(
 }
 
 const uuidGlob = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-')
+
+function countPaths(files: readonly JsonFile[]): number {
+  return files.reduce((sum, { paths }) => sum + paths.size, 0)
+}
 
 function countAll(files: readonly JsonFile[]): number {
   return new Set(files.flatMap(({ commits }) => [...commits])).size
@@ -361,8 +334,8 @@ function singleFiles(singles: readonly Found[], files: Files): Pick<Detected, 'd
   for (const resource of new Set(singles.map((file) => file.resource))) {
     const ofResource = singles.filter((file) => file.resource === resource)
     const { sorted: found, mapped, copies } = partsOfHistory(resource, ofResource)
-    for (const folder of new Set(found.map(({ path }) => posix.dirname(path)))) {
-      const isHere = ({ path }: JsonFile) => posix.dirname(path) === folder
+    for (const folder of new Set(found.map(folderOf))) {
+      const isHere = (file: JsonFile) => folderOf(file) === folder
       const chosen = mapped.filter(isHere)
       if (chosen.length > 0) detected.push(detectedFiles(resource, chosen, files))
       for (const [copy, of] of copies) {
@@ -380,15 +353,15 @@ function countKeys(files: readonly Found[]): number {
 }
 
 function detectedFiles(resource: Resource, found: readonly Found[], { read, all }: Files): DetectedFiles {
-  const folder = posix.dirname(found[0]?.path ?? '')
-  const here = (files: readonly JsonFile[]) => files.filter(({ path }) => posix.dirname(path) === folder)
+  const [first] = found
+  const here = (files: readonly JsonFile[]) => files.filter((file) => first && folderOf(file) === folderOf(first))
   // Of a folder of which a few files were read, those that were not are like them.
   const isSampled = here(read).length === found.length && here(all).length > found.length
   const files = isSampled ? here(all) : found
   return {
     glob: globOf(found, isSampled ? '*' : undefined),
     resource: resource.name,
-    files: files.length,
+    files: countPaths(files),
     commits: countAll(files),
     records: countKeys(found),
     expected: resource.file?.records ?? resource.backfill?.keys ?? null,
@@ -409,13 +382,16 @@ export async function partOf(
   const { file } = resource
   if (!file?.isRecord || latest.length === 0) return undefined
   const bodies: unknown[] = []
-  for (const { blob } of latest) bodies.push(await contentOf(blobs, blob))
+  for (const { blob } of latest) {
+    const content = await contentOf(blobs.read(blob, MAX_BODY_BYTES))
+    bodies.push(responseIn(resource, content)?.body ?? content)
+  }
   const kinds = new Set(bodies.flatMap((body) => [...kindsIn(resource, body)]))
   const keys = (await Promise.all(bodies.map((body) => keysIn(resource, body)))).map((one) => one ?? new Set<string>())
   const paths = latest.map(({ path }) => path)
-  for (const other of await filesBeside(repository, mapped)) {
-    const body = await contentOf(blobs, other.blob)
-    if (!looksLike(resource, body)) continue
+  for (const other of await filesBeside(repository, paths, mapped)) {
+    const { body } = responseIn(resource, await contentOf(blobs.read(other.blob, MAX_BODY_BYTES))) ?? {}
+    if (body === undefined) continue
     const found = (await keysIn(resource, body)) ?? new Set<string>()
     const isMore = file.kinds
       ? [...kindsIn(resource, body)].some((kind) => !kinds.has(kind))
@@ -428,17 +404,18 @@ export async function partOf(
   return `${paths.join(' and ')} has no ${lacking.join(', ')}`
 }
 
-/** The other JSON files in the folders of some; none of a folder with one for each key. */
+/** The other JSON files in the folders of some, but for those that are mapped; none of a folder with one for each key. */
 async function filesBeside(
   repository: string,
   paths: readonly string[],
+  mapped: readonly string[],
 ): Promise<{ readonly path: string; readonly blob: string }[]> {
   const beside: { path: string; blob: string }[] = []
   for (const folder of new Set(paths.map((path) => posix.dirname(path)))) {
     const files = [...(await jsonFiles(repository, folder === '.' ? undefined : folder))]
     const here = files
       .map(([path, { blob }]) => ({ path, blob }))
-      .filter(({ path }) => posix.dirname(path) === folder && !paths.includes(path))
+      .filter(({ path }) => posix.dirname(path) === folder && !mapped.includes(path))
     if (here.length <= MOST_NAMED) beside.push(...here)
   }
   return beside

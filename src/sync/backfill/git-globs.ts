@@ -3,15 +3,84 @@ import { UsageError } from '../../base/errors.ts'
 
 /**
  * One glob for some JSON files of a folder.
+ * @param files the glob of each
  * @param any what the names of all files there match without their ends, where all are meant
  */
-export function globOf(files: readonly { readonly path: string }[], any?: string): string {
-  const [first = ''] = files.map(({ path }) => path)
-  const folder = posix.dirname(first)
-  if (any !== undefined) return posix.join(literal(folder), `${any}.json`)
-  if (files.length < 2) return literal(first)
-  const names = files.map(({ path }) => literal(stemOf(path))).sort()
-  return posix.join(literal(folder), `{${names.join(',')}}.json`)
+export function globOf(files: readonly { readonly glob: string }[], any?: string): string {
+  const [first = ''] = files.map(({ glob }) => glob)
+  if (any === undefined && files.length < 2) return first
+  const [end = '', ...others] = new Set(files.map(({ glob }) => (glob.endsWith('.gz') ? '.json.gz' : '.json')))
+  const names =
+    any ??
+    `{${files
+      .map(({ glob }) => stemOf(glob))
+      .sort()
+      .join(',')}}`
+  return posix.join(posix.dirname(first), names + (others.length > 0 ? '.json*' : end))
+}
+
+/** What a path says of the time of its file. */
+interface NamedPath {
+  /** It alone, or where it has a date, with any other: `days/2026-05-01.json` is `days/????-??-??.json`. */
+  readonly glob: string
+  /** Without its date. */
+  readonly rest: string
+  /** The first and the last second that its date names, ms since the epoch. */
+  readonly time?: { readonly from: number; readonly until: number }
+}
+
+/** How files and folders are called after a time in UTC: a month, a day, a time of it, and seconds or ms since the epoch. */
+const dates = [
+  /(?<!\d)(?<year>20\d\d)[-_./](?<month>0[1-9]|1[0-2])(?![-_./]?\d)/g,
+  /(?<!\d)(?<year>20\d\d)([-_./]?)(?<month>0[1-9]|1[0-2])\2(?<day>0[1-9]|[12]\d|3[01])(?:[-_ T/]?(?<hour>[01]\d|2[0-3])[-_.:h]?(?<minute>[0-5]\d)(?:[-_.:m]?(?<second>[0-5]\d)(?:\.\d+)?)?Z?)?(?!\d)/g,
+  /(?<!\d)(?<epoch>1[3-9]\d{8}|20\d{8})(?<ms>\d{3})?(?!\d)/g,
+]
+
+/** Reads the date that a path has, in the name of the file or of a folder; the last one, where it has several. */
+export function namedPath(path: string): NamedPath {
+  // The digits of a uuid are no date.
+  const named = path.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, (uuid) => 'x'.repeat(uuid.length))
+  const found = dates.flatMap((date) => [...named.matchAll(date)]).sort((a, b) => a.index - b.index)
+  const { 0: text = '', index = 0, groups } = found.at(-1) ?? {}
+  if (!groups) return { glob: literal(path), rest: path }
+  const [before, after] = [path.slice(0, index), path.slice(index + text.length)]
+  return {
+    glob: literal(before) + text.replace(/\d/g, '?') + literal(after),
+    rest: before + after,
+    time: timeOf(groups),
+  }
+}
+
+function timeOf({
+  year,
+  month,
+  day,
+  hour,
+  minute,
+  second,
+  epoch,
+  ms = '0',
+}: Readonly<Record<string, string | undefined>>) {
+  const instant = 1000 * Number(epoch) + Number(ms)
+  if (epoch !== undefined) return { from: instant, until: instant }
+  const [from = 0, seconds = 0] =
+    day === undefined
+      ? [
+          Date.UTC(Number(year), Number(month) - 1),
+          86_400 * new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate(),
+        ]
+      : [
+          Date.UTC(
+            Number(year),
+            Number(month) - 1,
+            Number(day),
+            Number(hour ?? 0),
+            Number(minute ?? 0),
+            Number(second ?? 0),
+          ),
+          hour === undefined ? 86_400 : second === undefined ? 60 : 1,
+        ]
+  return { from, until: from + 1000 * (seconds - 1) }
 }
 
 /** A path as a glob that matches it alone. */

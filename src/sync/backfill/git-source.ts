@@ -8,8 +8,6 @@ import {
   type GitBlobs,
   type GitDates,
   type GitVersion,
-  gitChanges,
-  hasVersions,
   openBlobs,
   shallowRemarks,
 } from '../../api/recordings/git-history.ts'
@@ -25,13 +23,15 @@ import type { Database } from '../../db/database.ts'
 import { earliest } from '../declare/ignored.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import { accepted } from '../sql/history-sql.ts'
-import { contentOf, parsedContent, partOf } from './git-detect.ts'
-import { alternativesOf } from './git-globs.ts'
+import { contentOf, isConverted, respondsIn, responseIn } from './git-bodies.ts'
+import { commitsOf } from './git-commits.ts'
+import { partOf } from './git-detect.ts'
+import { alternativesOf, namedPath, stemOf } from './git-globs.ts'
 import { type GitCommit, inOrder, type JoinedResponse, joinParts, keysIn } from './git-parts.ts'
 import { onlyRequest, sampleKey } from './recorded-requests.ts'
 
 /** Which files of a repository are responses of which resource. */
-export interface GitMapping {
+interface GitMapping {
   /** As in git's pathspecs: `*` does not match `/`, `**` does; and `{a,b}` as in a shell. */
   readonly glob: string
   readonly resource: Resource | Worklist
@@ -44,7 +44,7 @@ interface GitOptions {
 }
 
 /** The mapped files at each commit, as the responses of their resources at its time. */
-export interface GitSource extends RecordingSource {
+interface GitSource extends RecordingSource {
   /** Versions that are left out, and why. */
   readonly skipped: readonly string[]
   /** Versions that cannot be read. */
@@ -92,6 +92,12 @@ export async function openGitSource(
       bytes: await bytesOf(repository, responses),
       placeOf,
       read: async (line) => await bodyOf(responses[line.line], line, { blobs, memories, placeOf }),
+      responseIn: (line, content) => {
+        const { resource } = responses[line.line] ?? {}
+        if (resource && !isWorklist(resource) && isConverted(resource, content))
+          throw new BrokenRecording(`${placeOf(line)} has records in a form that the API does not send`)
+        return withoutEnvelope(resource, content)
+      },
       close: blobs.close,
     }
   } catch (error) {
@@ -148,8 +154,12 @@ async function openResponses(
 /** A response, and whose it is. */
 interface GitResponse extends JoinedResponse {
   readonly resource: Resource | Worklist
-  /** Where only a field of the file is the response. */
-  readonly field?: string | undefined
+  /** The names that lead to it in the file, where that is known. */
+  readonly names?: readonly string[]
+}
+
+function withoutEnvelope(resource: Resource | Worklist | undefined, content: unknown): unknown {
+  return (resource && responseIn(resource, content)?.body) ?? content
 }
 
 /** What reads the versions of a file one after the other. Most of the next one is the same. */
@@ -184,25 +194,28 @@ async function bodyOf(
     if (bytes === null) throw new BrokenRecording(`${placeOf(line)} is missing or larger than 64 MB`)
     return bytes
   }
-  const { parts = [], resource, field } = response ?? {}
+  const { parts = [], resource, names = [] } = response ?? {}
   if (resource === undefined) return await read(line.body)
   const kept = memories.get(resource) ?? newMemory()
   memories.set(resource, kept)
   const { files, write } = kept
   // Of keys, and of a resource with several requests, many responses are in use at once.
   const isOneByOne = !isWorklist(resource) && !resource.file?.respondsTo
-  if (parts.length < 2 && field === undefined)
+  if (parts.length < 2 && names.length === 0)
     return await read(parts[0]?.blob ?? line.body, isOneByOne ? kept.memory : undefined)
   for (const path of files.keys()) if (!parts.some((part) => part.path === path)) files.delete(path)
   const parsed: unknown[] = []
   for (const { path, blob } of parts) {
     const file = files.get(path) ?? { blob: '', parsed: undefined, parse: versionParser(), memory: versionMemory(1) }
-    if (file.blob !== blob) Object.assign(file, { parsed: file.parse(await read(blob, file.memory)), blob })
+    if (file.blob !== blob) {
+      const content = file.parse(await read(blob, file.memory))
+      Object.assign(file, { parsed: names.length > 0 ? content : withoutEnvelope(resource, content), blob })
+    }
     files.set(path, file)
     parsed.push(file.parsed)
   }
-  if (field !== undefined) {
-    const [, body] = fieldsOf(parsed[0]).find(([name]) => name === field) ?? []
+  if (names.length > 0) {
+    const body = names.reduce((inner, name) => fieldsOf(inner).find(([one]) => one === name)?.[1], parsed[0])
     return Buffer.from(JSON.stringify(body))
   }
   const joined = resource.file?.join?.(parsed)
@@ -223,28 +236,6 @@ function globsByResource(mappings: readonly GitMapping[]): Map<Resource | Workli
   for (const { glob, resource } of mappings)
     globs.set(resource, [...(globs.get(resource) ?? []), ...alternativesOf(glob)])
   return globs
-}
-
-/**
- * What the commits did to the files that the globs name.
- * @throws UsageError for a glob without a file
- */
-async function commitsOf(
-  repository: string,
-  globs: readonly string[],
-  dates: ReadonlyMap<string, number>,
-): Promise<GitCommit[]> {
-  const commits = new Map<string, { versions: GitVersion[]; removed: string[] }>()
-  for await (const { commit, path, blob } of gitChanges(repository, globs)) {
-    const one = commits.get(commit) ?? { versions: [], removed: [] }
-    commits.set(commit, one)
-    if (blob === null) one.removed.push(path)
-    else one.versions.push({ commit, at: dates.get(commit) ?? 0, path, blob })
-  }
-  for (const glob of globs)
-    if (commits.size === 0 || (globs.length > 1 && !(await hasVersions(repository, glob))))
-      throw new UsageError(`no commit of ${repository} has a file that matches ${glob}`)
-  return [...commits.values()]
 }
 
 function eachAlone(commits: readonly GitCommit[]): JoinedResponse[] {
@@ -316,12 +307,12 @@ function keyReader(resource: Resource, commits: readonly GitCommit[], { blobs, o
     const { reader, content } = next
     onProgress?.(read, versions.length)
     next = begin()
-    const body = await parsedContent(content, (bytes) => {
+    const body = await contentOf(content, (bytes) => {
       if (reader) reader.bytes = bytes.length
       return reader?.parse(bytes)
     })
     forget()
-    return await keysIn(resource, body)
+    return isConverted(resource, body) ? undefined : await keysIn(resource, withoutEnvelope(resource, body))
   }
 }
 
@@ -347,12 +338,12 @@ async function openRequests(
       continue
     }
     latest = changed.at
-    const found = resource.file?.respondsTo?.(await contentOf(blobs, changed.blob), changed.path) ?? []
+    const found = respondsIn(resource, await contentOf(blobs.read(changed.blob, MAX_BODY_BYTES)), changed.path)
     const isKnown = changed.at <= after
     if (found.length === 0 && !isKnown) opened.broken.push(unreadableText(resource, changed))
     if (found.length > 0 && isKnown) opened.known += 1
-    for (const { target, field } of found) {
-      const response = { changed, parts: [changed], isPart: false, resource, field }
+    for (const { target, names } of found) {
+      const response = { changed, parts: [changed], isPart: false, resource, names }
       if (isKnown) before.set(target, response)
       else {
         for (const [other, one] of before) add(other, { ...one, changed: { ...one.changed, at: changed.at } })
@@ -416,23 +407,34 @@ async function requestOf(resource: Resource | Worklist) {
  * is only the beginning of a list: how many places were asked for is not in it.
  */
 async function readKey(
-  { keyOf, listLimit }: Worklist,
+  resource: Worklist,
   { path, blob }: GitVersion,
   blobs: GitBlobs,
 ): Promise<{ readonly key: string; readonly isPart: boolean }> {
-  const name = path
-    .replace(/^.*\//, '')
-    .replace(/\.[a-z]+$/, '')
-    .replace(/\?.*$/, '')
+  const { keyOf, listLimit } = resource
+  const name = nameIn(path)
   if (isUuid(name)) return { key: uuidText(name), isPart: false }
   const isShort = (body: unknown) => listLimit !== undefined && Object.keys(Object(body)).length < listLimit.usual
   const bytes = await blobs.read(blob, MAX_BODY_BYTES)
   try {
-    const body = bytes === null ? undefined : parseJsonBytes(bytes)
+    const body = withoutEnvelope(resource, bytes === null ? undefined : parseJsonBytes(bytes))
     return { key: keyOf(body) ?? name, isPart: isShort(body) }
   } catch {
     return { key: name, isPart: false }
   }
+}
+
+/** What a file is called without a date: itself, or where nothing is left, the folder that it is in. */
+function nameIn(path: string): string {
+  const names = namedPath(path).rest.split('/').reverse()
+  const plain = names.map((name, nth) =>
+    nth > 0
+      ? name
+      : stemOf(name)
+          .replace(/\.[a-z]+$/, '')
+          .replace(/\?.*$/, ''),
+  )
+  return plain.map((name) => name.replace(/^[-_. ]+|[-_. ]+$/g, '')).find((name) => name !== '') ?? ''
 }
 
 /** The instant of the newest accepted response of a resource, of a worklist by key; ms since the epoch. */

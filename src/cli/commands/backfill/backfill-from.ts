@@ -12,13 +12,8 @@ import { NothingThere } from '../../../db/connect.ts'
 import type { Database } from '../../../db/database.ts'
 import { resources, resourcesNamed } from '../../../resources/index.ts'
 import { type LoadedFolder, loadRecorded } from '../../../sync/backfill/backfill-recorded.ts'
-import {
-  type Detected,
-  type DetectedFiles,
-  type DetectProgress,
-  detectResponses,
-} from '../../../sync/backfill/git-detect.ts'
-import { type GitMapping, type GitSource, openGitSource } from '../../../sync/backfill/git-source.ts'
+import { detectResponses } from '../../../sync/backfill/git-detect.ts'
+import { openGitSource } from '../../../sync/backfill/git-source.ts'
 import type { Resource, Worklist } from '../../../sync/declare/resource.ts'
 import { type Source as ImportSource, saveSource, sourceOf } from '../../../sync/retract/sources.ts'
 import { type Context, withDatabase, writeSummary } from '../../context.ts'
@@ -36,6 +31,11 @@ interface BackfillFromFlags {
   readonly dates?: string
   readonly [flag: string]: unknown
 }
+
+type GitSource = Awaited<ReturnType<typeof openGitSource>>
+type GitMapping = Parameters<typeof openGitSource>[2][number]
+type Detected = Awaited<ReturnType<typeof detectResponses>>
+type DetectProgress = NonNullable<Parameters<typeof detectResponses>[2]>
 
 /** What is loaded, and what of it is not. */
 interface Source {
@@ -246,7 +246,7 @@ function linesText(lines: readonly string[]): string {
 }
 
 /** The command that loads what was detected, as a shell takes it. */
-function commandFor(repository: string, detected: readonly DetectedFiles[]): string {
+function commandFor(repository: string, detected: Detected['detected']): string {
   const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
   // In a glob, what a terminal does not show is written as so many bytes of any kind.
   const visible = (glob: string) =>

@@ -1,0 +1,66 @@
+import { type GitVersion, gitChanges, hasVersions } from '../../api/recordings/git-history.ts'
+import { UsageError } from '../../base/errors.ts'
+import { namedPath } from './git-globs.ts'
+import type { GitCommit } from './git-parts.ts'
+
+/** A commit that is so much later than the date in the name of a file does not say when that was written, ms: a day, and any time zone. */
+const MOST_AFTER = 38 * 3_600_000
+
+/**
+ * What the commits did to the files that the globs name, oldest first. Files with a date in their names that were committed together, or long
+ * after that date, are of that date: they count as commits of their own.
+ * @throws UsageError for a glob without a file
+ */
+export async function commitsOf(
+  repository: string,
+  globs: readonly string[],
+  dates: ReadonlyMap<string, number>,
+): Promise<GitCommit[]> {
+  const commits = new Map<string, { versions: GitVersion[]; removed: string[] }>()
+  for await (const { commit, path, blob } of gitChanges(repository, globs)) {
+    const one = commits.get(commit) ?? { versions: [], removed: [] }
+    commits.set(commit, one)
+    if (blob === null) one.removed.push(path)
+    else one.versions.push({ commit, at: dates.get(commit) ?? 0, path, blob })
+  }
+  for (const glob of globs)
+    if (commits.size === 0 || (globs.length > 1 && !(await hasVersions(repository, glob))))
+      throw new UsageError(`no commit of ${repository} has a file that matches ${glob}`)
+  const named: GitCommit[] = []
+  const all = [...commits.values()].map(({ versions, removed }): GitCommit => {
+    const moved = ofTheirNames(versions)
+    for (const at of new Set([...moved.values()]))
+      named.push({
+        versions: [...moved].flatMap(([version, own]) => (own === at ? { ...version, at } : [])),
+        removed: [],
+      })
+    return { versions: versions.filter((version) => !moved.has(version)), removed }
+  })
+  if (named.length === 0) return all
+  let last = 0
+  const instants = new Map(
+    all.map((commit) => {
+      last = commit.versions[0]?.at ?? last
+      return [commit, last]
+    }),
+  )
+  const instantOf = (commit: GitCommit) => instants.get(commit) ?? commit.versions[0]?.at ?? 0
+  return [...all, ...named].sort((a, b) => instantOf(a) - instantOf(b))
+}
+
+/** The versions of a commit that are of another time than it is, by the names of their files. */
+function ofTheirNames(versions: readonly GitVersion[]): Map<GitVersion, number> {
+  const found = versions.flatMap((version) => {
+    const { glob, time } = namedPath(version.path)
+    // Who names files after a later time does so in a time zone of their own.
+    return time && time.from <= version.at ? [{ version, glob, time }] : []
+  })
+  const counts = new Map<string, number>()
+  for (const { glob } of found) counts.set(glob, (counts.get(glob) ?? 0) + 1)
+  return new Map(
+    found.flatMap(({ version, glob, time }) => {
+      const isOf = (counts.get(glob) ?? 0) > 1 || version.at > time.until + MOST_AFTER
+      return isOf ? [[version, Math.min(time.until, version.at)] as const] : []
+    }),
+  )
+}
