@@ -11,7 +11,7 @@ import { guildBody, guildId, place, playerId } from '../support/guild-answers.ts
 import { profile } from '../support/player-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { type Line, recordingFolder } from '../support/recording-folder.ts'
-import { item, type World, worldOf } from '../support/world.ts'
+import { contentOf, item, type World, worldOf } from '../support/world.ts'
 
 const owner = { 1: { rank: 'owner' } }
 const guild = (letter: string, at: string, fields: object = {}, more: Partial<Line> = {}): Line => ({
@@ -236,6 +236,32 @@ describe.each(kindsOfPart)('recorded answers on the %s database', (kind) => {
     const gone = { status: 404, body: { error: 'NotFound', code: 404 } }
     await load(world, [guild('a', '10:00'), guild('a', '11:00', {}, gone), guild('a', '12:00', {}, gone)])
     expect(await world.rows('select valid_until from game.guild')).toEqual([['11:00']])
+  })
+
+  test('that say no are older than a later response that shows the key, however often they are loaded', async () => {
+    const [gone, hidden] = [404, 403].map((status) => ({
+      status,
+      body: { error: status === 404 ? 'NotFound' : 'Forbidden', code: status },
+    }))
+    const ofPlayer = (at: string, rest: object = {}) => ({
+      ...{ at, path: `/player/${playerId(1)}?fullResult`, body: profile(1, { playtime: 7, characters: {} }), ...rest },
+    })
+    const refused = ['11:00', '11:20'].flatMap((at) => [guild('a', at, {}, gone), ofPlayer(at, hidden)])
+    const whole = ['10:00', '12:00'].flatMap((at) => [guild('a', at), ofPlayer(at)])
+    await load(world, whole)
+    const before = await contentOf(world.db)
+    for (let times = 0; times < 3; times++)
+      expect(await load(world, [...whole, ...refused])).toMatchObject({ resources: [{ closed: 0 }, { changed: 0 }] })
+    const after = await contentOf(world.db)
+    expect(Object.keys(before)).toContain('game.player_counter')
+    for (const table of [...Object.keys(before), 'sync.claim', 'sync.privacy_action'])
+      if (table !== 'sync.observation') expect([table, after[table]]).toEqual([table, before[table]])
+    expect(await world.rows(`select status, reason from sync.observation where observed_at is null`)).toEqual([])
+    expect(
+      await world.rows(
+        `select distinct status from sync.observation where observed_at < '2026-06-01 11:30Z' order by 1`,
+      ),
+    ).toEqual([['ok'], ['stale']])
   })
 
   test('that nobody asks for are counted and named, and so is half of what belongs together', async () => {

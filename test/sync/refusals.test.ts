@@ -6,7 +6,7 @@ import { runResource } from '../../src/sync/run/run-resource.ts'
 import { answerGuild, guildBody, guildId, playerId, syncGuild, syncGuilds } from '../support/guild-answers.ts'
 import { profile, syncPlayer, syncPlayers } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
-import { contentOf, instantOf, worldOf } from '../support/world.ts'
+import { contentOf, headersOf, instantOf, worldOf } from '../support/world.ts'
 
 const forbidden = { status: 403, body: { error: 'Forbidden', detail: 'This profile is private.', code: 403 } }
 const notFound = { status: 404, body: { error: 'NotFound', detail: 'Not found.', code: 404 } }
@@ -308,6 +308,25 @@ describe.each(kindsOfLongTests)('refusals on the %s database', (kind) => {
     expect(await ends()).toEqual([['10:10'], ['10:10'], ['10:10']])
     await syncGuild(world, guildBody('a', owner), '10:40')
     expect(await rows(`select valid_from from game.guild where valid_until = 'infinity'`)).toEqual([['10:40']])
+  })
+
+  test('from before the last response about a guild end nothing, nor does a later one, which is the first', async () => {
+    await syncGuild(world, guildBody('a', owner), '12:00')
+    for (const [now, from] of [
+      ['12:10', '11:10'],
+      ['12:30', '11:40'],
+      ['12:50', '11:59'],
+    ] as const) {
+      guildAnswers('a', { ...notFound, headers: headersOf(instantOf(from), 3600) })
+      expect(await askGuild(now)).toMatchObject({ status: 'stale' })
+    }
+    expect([await pending(), new Set((await ends()).flat())]).toEqual([[], new Set(['infinity'])])
+    guildAnswers('a', { ...notFound, headers: headersOf(instantOf('13:00'), 3600) })
+    await askGuild('13:10')
+    expect([await pending(), new Set((await ends()).flat())]).toEqual([[['0', 'gone']], new Set(['infinity'])])
+    guildAnswers('a', { ...notFound, headers: headersOf(instantOf('13:20'), 3600) })
+    await askGuild('13:30')
+    expect(new Set((await ends()).flat())).toEqual(new Set(['13:00']))
   })
 
   test('that ended a guild leave what its members restrict', async () => {

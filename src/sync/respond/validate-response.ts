@@ -43,10 +43,7 @@ function validateSnapshot(
   const same = last !== undefined && !last.reload && Buffer.compare(response.contentHash, last.contentHash) === 0
   if (same && response.observedAt >= last.observedAt) return { status: 'unchanged' }
   if (last && response.observedFrom < last.observedAt) {
-    return {
-      status: 'stale',
-      reason: `response speaks for ${iso(response.observedFrom)}, before ${iso(last.observedAt)}`,
-    }
+    return staleness(response.observedFrom, last.observedAt)
   }
   const implausible = implausibility(response, last, plausibleShare)
   if (implausible !== undefined && !accept) {
@@ -61,6 +58,14 @@ function validateSnapshot(
   }
   return implausible === undefined ? { status: 'load' } : { status: 'load', overruled: implausible }
 }
+
+/** What becomes of a response that is older than the last one; both are ms since the epoch. */
+export function staleness(observedFrom: number, lastAt: number) {
+  const reason = `response speaks for ${iso(observedFrom)}, before ${iso(lastAt)}`
+  return { status: 'stale', reason, guarded: [staleAction(reason)] } as const
+}
+
+const staleAction = (reason: string) => ({ guard: 'staleness', action: 'ignored', reason }) as const
 
 function implausibility(
   { records, counted, agrees = false }: Candidate,
@@ -199,7 +204,7 @@ async function judgePlausibility(
   const isNewer = last === undefined || extraction.observedAt > last.observedAt
   if (verdict.status === 'stale') {
     const { status, reason } = verdict
-    return { status, reason, normalized: null, response, guarded: [{ guard: 'staleness', action: 'ignored', reason }] }
+    return { status, reason, normalized: null, response, guarded: [staleAction(reason)] }
   }
   const validation = { reason: null, normalized, response }
   if (verdict.status === 'rejected') {

@@ -4,7 +4,7 @@ import { messageOf, RetryableError } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import { sqlState } from '../../db/sql-errors.ts'
 import { type RecordingClient, recordResponses, successfulExchanges, watchBodies } from '../archive/archive.ts'
-import type { ExtractOptions, ResourceBase } from '../declare/resource.ts'
+import type { Extraction, ExtractOptions, ResourceBase } from '../declare/resource.ts'
 import { isAccepted, type LastRun, noCounts, statusOfError } from '../ledger/ledger.ts'
 import { namesInResponses } from '../outbox/outbox.ts'
 import { dateAfter, dateByClocks } from '../respond/clocks.ts'
@@ -14,7 +14,7 @@ import { type LoadResult, loadResponse } from '../respond/load-response.ts'
 import { loadWithoutRefused } from '../respond/load-without-refused.ts'
 import { type Outcome, recordOutcome } from '../respond/record-outcome.ts'
 import { reshaped } from '../respond/shape-changes.ts'
-import type { IncomingResponse, ReceivedResponse } from '../respond/validate-response.ts'
+import { type IncomingResponse, type ReceivedResponse, staleness } from '../respond/validate-response.ts'
 import { noteRefusal, type Refusal, type RefusalState } from '../worklist/refusals.ts'
 import { endsWork } from './admission.ts'
 import type { Engine } from './engine.ts'
@@ -183,35 +183,51 @@ function isReusable({ extraction, preparation }: Received, { status, reason }: L
   return isWhole && !clockError && !validationError && !preparation?.ignored.length
 }
 
+type Refused = RefusedTarget &
+  Pick<Refusal, 'at' | 'receivedAt' | 'isUndated'> & {
+    /** Its instants, as those of any response. */
+    readonly dated: Pick<Extraction, 'observedFrom' | 'observedAt'>
+  }
+
 /** Notes a refusal. A single one changes no history: hidden is not gone, and either may be wrong. */
 async function refusalOutcome(
   sql: Sql,
   context: IngestContext,
   client: RecordingClient,
-  { kind, reason, at, receivedAt, isUndated = false }: RefusedTarget & Pick<Refusal, 'at' | 'receivedAt' | 'isUndated'>,
+  { kind, reason, at, dated, receivedAt, isUndated = false }: Refused,
+  { last }: Pick<Opened, 'last'>,
 ): Promise<IngestResult> {
   const { resource, key, engine, lastReasons } = context
   if (key === undefined) throw new Error(`${resource.name} has no keys`)
   const { absences, accept } = engine.guards
   const credential = client.credential()
   const refusal = { key, kind, at, receivedAt, isUndated, credential }
+  const isRecorded = engine.isLate || engine.runId !== undefined
+  const { observedAt } = isRecorded ? dated : dateAfter(dated, last?.observedAt, receivedAt)
+  const result = {
+    ...headingOf(context),
+    at: new Date(receivedAt),
+    observedAt: null,
+    isObservation: true,
+    workItem: { now: receivedAt },
+  }
+  const archive = { exchanges: client.exchanges, accepted: accept, personal: resource.personal }
+  // The key was there since, or is known to be gone.
+  if (last && observedAt < last.observedAt) {
+    const stale = staleness(observedAt, last.observedAt)
+    const guarded = newActions(lastReasons, key, stale.guarded)
+    const old = { status: stale.status, reason: stale.reason, observedAt: new Date(observedAt), guarded }
+    const nothing = { state: 'concluded', wasShown: true } as const
+    return { ...result, ...old, archive: { ...archive, status: stale.status }, refusal: { ...refusal, ...nothing } }
+  }
   const noted = await noteRefusal(sql, resource, refusal, { runId: context.runId, guards: engine.guards })
   const isMissing = kind === 'gone' && noted.state === 'pending'
   return {
-    ...headingOf(context),
+    ...result,
     status: kind,
     reason,
-    at: new Date(receivedAt),
-    observedAt: null,
     guarded: newActions(lastReasons, key, isMissing ? [missingAction(absences)] : []),
-    isObservation: true,
-    workItem: { now: receivedAt },
-    archive: {
-      exchanges: client.exchanges,
-      status: noted.state === 'concluded' ? kind : 'unconfirmed',
-      accepted: accept,
-      personal: resource.personal,
-    },
+    archive: { ...archive, status: noted.state === 'concluded' ? kind : 'unconfirmed' },
     refusal: { ...refusal, ...noted },
   }
 }
@@ -300,13 +316,14 @@ async function loadAndRecord(
   const receivedAt = engine.clock.now()
   if (extracted.kind !== 'response') {
     const dates = extracted.dates ?? datesOf(new Map(), receivedAt)
-    const { clockError, observedAt } = dateByClocks(dates, engine.guards.clock)
+    const dated = { ...dates, ...dateByClocks(dates, engine.guards.clock) }
+    const { clockError, observedAt } = dated
     if (clockError !== undefined) return await recordFailure(context, client, new RetryableError(clockError))
     // By the clock of the service, however far it is off: by that of this machine an old copy would be another response each time.
     const at = engine.guards.clock === 'machine' ? observedAt : dates.observedAt
     const isUndated = dates.isUndated || dates.clockSkew === null
-    const refused = { ...extracted, at, isUndated, receivedAt }
-    return await commit(context, client, (sql) => refusalOutcome(sql, context, client, refused))
+    const refused = { ...extracted, at, dated, isUndated, receivedAt }
+    return await commit(context, client, (sql, opened) => refusalOutcome(sql, context, client, refused, opened))
   }
   const { extraction, preparation } = extracted
   if (context.key === undefined) logQuarantined(logOfRun(context), preparation)
