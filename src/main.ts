@@ -9,10 +9,10 @@ declare const EDITION: string
 
 const use = process.argv[2] ?? ''
 const isLoading = process.argv.some((argument) => /^--from(-git)?(=|$)/.test(argument))
-// The space of new objects stays small: an eighth less memory at the same cost. Tried with the V8 of Node 20, 22 and 24. A page and
+// The space of new objects stays small: an eighth less memory at the same cost. Tried with the V8 of Node 20, 22, 24 and 26. A page and
 // a recorded response are made of many that live for as long as that takes, and a demo of three days, whose database works all the
 // time, took a quarter less processor time with the usual space.
-if (/^1[1-3]\./.test(process.versions.v8) && use !== 'serve' && use !== 'demo' && !isLoading)
+if (/^1[1-4]\./.test(process.versions.v8) && use !== 'serve' && use !== 'demo' && !isLoading)
   setFlagsFromString('--semi-space-growth-factor=1')
 // What runs for long collects its garbage before the heap has grown to several times what is in use: 170 MB instead of 290. What loads a
 // recorded response after the other keeps the one before; it would collect for a third of its time.

@@ -77,7 +77,7 @@ async function isAbsent(dataDir: string): Promise<boolean> {
   return (await files('postgres')).length === 0 && (await files('backups')).length === 0
 }
 
-/** Node 20, 22 and 24 know both. */
+/** Node 20, 22, 24 and 26 know both. */
 const COMPILER = ['wasm-tier-up', 'wasm-dynamic-tiering']
 
 /**

@@ -50,8 +50,8 @@ describe('the workflow', () => {
   const { jobs } = parse(read('.github/workflows/test.yml'))
   const commands = (job: string) => jobs[job].steps.flatMap(({ run }: { run?: string }) => run ?? [])
 
-  test("runs the README's two commands on Node 20, 22 and 24", () => {
-    expect(jobs.node.strategy.matrix.node).toEqual([20, 22, 24])
+  test("runs the README's two commands on Node 20, 22, 24 and 26", () => {
+    expect(jobs.node.strategy.matrix.node).toEqual([20, 22, 24, 26])
     expect(commands('node')).toEqual(['npm ci && npm run demo', 'npm cit'])
     for (const command of commands('node')) expect(read('README.md')).toContain(command)
   })
@@ -65,11 +65,11 @@ describe('the workflow', () => {
   test('has what .ci/run plays too: the oldest PostgreSQL, and the newer versions of Node', () => {
     const script = read('.ci/run')
     expect(script).toContain(`/usr/lib/postgresql/${Math.min(...jobs.postgres.strategy.matrix.postgres)}/bin`)
-    const called = [...script.matchAll(/^on_node (\d+)$/gm)].map(([, version]) => Number(version))
-    expect(called).toEqual(jobs.node.strategy.matrix.node.slice(1))
+    const called = [...script.matchAll(/^on_node (\d+) \w/gm)].map(([, version]) => Number(version))
+    expect(called.sort()).toEqual(jobs.node.strategy.matrix.node.slice(1))
     const files = [...script.matchAll(/test\/[a-z]+\/(?:[a-z-]+\.test\.ts)?/g)].map(([path]) => path)
     for (const path of files) expect([path, existsSync(join(root, path))]).toEqual([path, true])
-    expect(files.length).toBeGreaterThan(8)
+    expect(files.length).toBeGreaterThan(5)
   })
 
   test('of each night runs the mutation tests, of parts and tests that are there', () => {
