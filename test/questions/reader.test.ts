@@ -12,6 +12,7 @@ const parts = new Set(
   ['watch', 'expected_every', 'unobserved', 'watched', 'watched_share', 'online_known'].concat(
     'members_between',
     'member_rise',
+    'members_risen',
     'counter_border',
     'counter_unsent',
     'counter_steps',

@@ -481,6 +481,8 @@ MemberRise = TypedDict("MemberRise", {"player_uuid": Optional[str], "gained": Op
 
 MembersBetween = TypedDict("MembersBetween", {"player_uuid": Optional[str], "username": Optional[str], "rank": Optional[str], "is_answered": Optional[bool]})
 
+MembersRisen = TypedDict("MembersRisen", {"nth": Union[float, str, None], "gained": Optional[float]})
+
 Membership = TypedDict("Membership", {"guild_uuid": Optional[str], "player_uuid": Optional[str], "username": Optional[str], "rank": Optional[str], "joined": Optional[Instant], "valid_from": Optional[Instant], "valid_until": Optional[Instant]})
 
 MembershipEventLatest = TypedDict("MembershipEventLatest", {"membership_event_latest": Optional[str]})
@@ -3598,6 +3600,23 @@ class Questions:
         """Who was a member of a guild at some time from from_time to to_time, with the last name and rank then, and whether any response about the guild lies in that time."""
         given = {"guild": guild, "from_time": from_time, "to_time": to_time, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("members_between", given, ["player_uuid", "username", "rank", "is_answered"], {*()})
+
+    def members_risen(
+        self,
+        *,
+        guilds: str,
+        players: str,
+        counter: str,
+        from_time: Optional[When] = None,
+        to_time: Optional[When] = None,
+        limit: Optional[int] = None,
+        order: Optional[str] = None,
+        select: Optional[str] = None,
+        **filters: Filter,
+    ) -> Rows[MembersRisen]:
+        """What analytics.member_rise says of each of some members. Arguments: guilds and players, of the members; counter; from_time; to_time."""
+        given = {"guilds": guilds, "players": players, "counter": counter, "from_time": from_time, "to_time": to_time, "limit": limit, "order": order, "select": select, **filters}
+        return self._ask("members_risen", given, ["nth", "gained"], {*()})
 
     def membership(
         self,

@@ -22,6 +22,15 @@ begin atomic
                           where one.territory = place.territory and one.valid_from <= definition.started_at
                           order by one.valid_from desc limit 1) standing
      where least(standing.valid_until, standing.unread_from) > definition.started_at
+  ), cut as materialized (
+    -- The same of what ended since. These are few of the holds; the others are read from the index of guilds alone.
+    select hold.guild_uuid, hold.valid_from, hold.valid_until, min(unread.from_at) as unread_from
+      from definition
+      join sync.unread on unread.resource = 'territories/holds' and coalesce(unread.until_at, 'infinity') > definition.started_at
+      join game.territory_hold hold on hold.territory = unread.key and hold.valid_until > unread.from_at
+       and hold.valid_until <= coalesce(unread.until_at, 'infinity')
+     where hold.valid_from > definition.started_at
+     group by hold.territory, hold.guild_uuid, hold.valid_from, hold.valid_until
   ), holder (guild_uuid) as (
     -- A loose index scan: one entry per guild, however much it held.
     (select hold.guild_uuid from game.territory_hold hold where hold.guild_uuid is not null order by hold.guild_uuid limit 1)
@@ -82,11 +91,11 @@ begin atomic
     left join share on share.as_of = rated.as_of
     left join lateral (
       select extract(epoch from sum(part.held)) as seconds
-        from (select sum(greatest(least(hold.valid_until, rated.as_of, (select min(unread.from_at) from sync.unread
-                 where unread.resource = 'territories/holds' and unread.key = hold.territory and unread.from_at < hold.valid_until
-                   and coalesce(unread.until_at, 'infinity') >= hold.valid_until)), hold.valid_from) - hold.valid_from) as held
-                from game.territory_hold hold
+        from (select sum(least(hold.valid_until, rated.as_of) - hold.valid_from) as held from game.territory_hold hold
                where hold.guild_uuid = rated.guild_uuid and hold.valid_from > definition.started_at and hold.valid_from < rated.as_of
+               union all
+              select sum(greatest(least(cut.unread_from, rated.as_of), cut.valid_from) - least(cut.valid_until, rated.as_of)) from cut
+               where cut.guild_uuid = rated.guild_uuid and cut.valid_from < rated.as_of
                union all
               select sum(least(standing.valid_until, rated.as_of) - definition.started_at) from begun standing
                where standing.guild_uuid = rated.guild_uuid and standing.valid_from < rated.as_of) part

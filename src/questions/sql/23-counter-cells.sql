@@ -13,6 +13,20 @@ $$;
 comment on function analytics.member_cells(uuid, uuid, text, timestamptz[], timestamptz[]) is
 'What analytics.member_rise says of one member and each cell [begins, ends). Arguments: guild; player; counter; begins and ends of the cells.';
 
+-- To begin with a member takes longer than what follows: many are asked of in one statement.
+create or replace function analytics.members_risen(guilds uuid[], players uuid[], counter text, from_time timestamptz, to_time timestamptz)
+returns table (nth bigint, gained double precision)
+language plpgsql stable parallel safe set jit = off set plan_cache_mode = force_generic_plan as $$
+begin
+  return query
+  select one.nth, risen.gained
+    from unnest(guilds, players) with ordinality as one(guild, player, nth)
+   cross join lateral analytics.member_rise(one.guild, counter, from_time, to_time, counter = 'contributed', one.player) risen;
+end
+$$;
+comment on function analytics.members_risen(uuid[], uuid[], text, timestamptz, timestamptz) is
+'What analytics.member_rise says of each of some members. Arguments: guilds and players, of the members; counter; from_time; to_time.';
+
 -- The one way in which rises of a counter are made: of each cell [begins, ends), at least and at most, and how sure that is.
 create or replace function analytics.counter_risen(kind text, owner uuid, part uuid, counter text, begins timestamptz[], ends timestamptz[])
 returns table (nth bigint, value double precision, gained double precision, at_most double precision, quality text, unsent tstzmultirange)
@@ -146,7 +160,7 @@ begin atomic
     select given.nth, given.begins, given.ends from unnest(begins, ends) with ordinality as given(begins, ends, nth)
   ), response as materialized (
     select own.observed_at, own.is_sent, own.is_sent and lag(own.is_sent) over in_time as is_between,
-           extract(epoch from own.observed_at - lag(own.observed_at) over in_time)::double precision as seconds
+           date_part('epoch', own.observed_at - lag(own.observed_at) over in_time) as seconds
       from (select one.observed_at, not coalesce(unsent @> one.observed_at, false) as is_sent
               from analytics.counter_kind() about
              cross join (select min(cell.begins) as begins, max(cell.ends) as ends from cell) asked
@@ -157,32 +171,40 @@ begin atomic
   ), usual as materialized (
     -- As close as borders must be.
     select greatest(300, least(21600, coalesce(2 * percentile_disc(0.5) within group (order by response.seconds)
-                                                   filter (where response.seconds > 0), 3600))) as seconds from response
-  ), watched as materialized (
-    -- The seconds that were watched until each response.
-    select array_agg(one.observed_at) as times, array_agg(one.seconds) as seconds, array_agg(one.is_sent) as sent,
-           greatest(now(), max(one.observed_at)) as until, (select usual.seconds from usual) as usual
-      from (select response.observed_at, response.is_sent,
-                   sum(case when response.is_between and response.seconds <= (select usual.seconds from usual) then response.seconds else 0 end)
-                     over (order by response.observed_at rows unbounded preceding) as seconds
-              from response order by response.observed_at) one
+                                                   filter (where response.seconds > 0), 3600))) as seconds,
+           greatest(now(), max(response.observed_at)) as until
+      from response
+  ), moment as materialized (
+    select row_number() over (order by border.at) as place, border.at
+      from (select least(cell.begins, usual.until) as at from cell cross join usual
+             union
+            select least(cell.ends, usual.until) from cell cross join usual) border
+  ), part as materialized (
+    -- The seconds that were watched from one border to the next, but for what lies across a border.
+    select width_bucket(response.observed_at, border.instants) as place, min(response.observed_at) as first_at, max(response.observed_at) as last_at,
+           sum(response.seconds) filter (where response.is_between and response.seconds <= usual.seconds) as seconds
+      from response cross join usual cross join (select array_agg(moment.at order by moment.at) as instants from moment) border
+     group by 1
   ), covered as (
-    select cell.nth, moment.is_end, moment.at,
-           coalesce(watched.seconds[place.nth], 0)
-             + case when watched.sent[place.nth] and coalesce(watched.sent[place.nth + 1], true)
-                         and extract(epoch from coalesce(watched.times[place.nth + 1], moment.at) - watched.times[place.nth]) <= watched.usual
-                    then extract(epoch from moment.at - watched.times[place.nth]) else 0 end as seconds
-      from cell
-     cross join watched
-     cross join lateral (values (false, least(cell.begins, watched.until)), (true, least(cell.ends, watched.until))) as moment(is_end, at)
-     cross join lateral (select width_bucket(moment.at, watched.times) as nth) place
+    select near.at, coalesce(near.seconds, 0)
+             + case when not coalesce(unsent @> near.last_at, false) and not coalesce(unsent @> near.first_at, false)
+                         and extract(epoch from coalesce(near.first_at, near.at) - near.last_at) <= usual.seconds
+                    then extract(epoch from near.at - near.last_at) else 0 end as seconds
+      from (select moment.at, sum(before.seconds) over until as seconds, max(before.last_at) over until as last_at,
+                   min(after.first_at) over (order by moment.place desc rows unbounded preceding) as first_at
+              from moment
+              left join part before on before.place = moment.place - 1
+              left join part after on after.place = moment.place
+            window until as (order by moment.place rows unbounded preceding)) near
+     cross join usual
   )
   select cell.nth,
          case when extract(epoch from ended.at - begun.at) > 0
               then greatest(0, least(1, (ended.seconds - begun.seconds) / extract(epoch from ended.at - begun.at))) end
     from cell
-    left join covered begun on begun.nth = cell.nth and not begun.is_end
-    left join covered ended on ended.nth = cell.nth and ended.is_end;
+   cross join usual
+    join covered begun on begun.at = least(cell.begins, usual.until)
+    join covered ended on ended.at = least(cell.ends, usual.until);
 end;
 comment on function analytics.counter_covered(text, text, tstzmultirange, timestamptz[], timestamptz[]) is
 'The share of each cell [begins, ends) in which responses with a counter lie as close as usual. Arguments: kind, such as guild; key, of the responses; unsent, the times whose responses lack the counter; begins and ends of the cells.';

@@ -1,8 +1,8 @@
 -- Of all of a kind, how much a counter can have risen, by what it was at some instants: a few index entries for each, however many samples there
--- are. About 10,000 numbers are looked up, two for each where there are more of a kind.
+-- are, in the order of the index (the planner would rather read and sort all of them). About 10,000 numbers are looked up, two for each where there are more of a kind.
 create or replace function analytics.counter_likely(kind text, counter text, from_time timestamptz, to_time timestamptz)
 returns table (owner uuid, part uuid, most double precision, fell boolean)
-language plpgsql stable parallel safe set jit = off as $$
+language plpgsql stable parallel safe set jit = off set enable_sort = off set enable_bitmapscan = off as $$
 declare
   source record;
 begin
@@ -65,10 +65,10 @@ $$;
 comment on function analytics.counter_likely(text, text, timestamptz, timestamptz) is
 'Of all of a kind whose counter changed in (from_time, to_time] how much it can have risen, by what it was at some instants: what it lost and gained again between two of them is not counted; and whether it fell, as far as that is known. Arguments: kind, such as guild; counter; from_time; to_time.';
 
--- From the first number on until one is high enough.
+-- From the first number on until one is high enough, in the order of the index.
 create or replace function analytics.counter_first(kind text, counter text, value double precision)
 returns table (owner uuid, part uuid, at timestamptz)
-language plpgsql stable parallel safe set jit = off as $$
+language plpgsql stable parallel safe set jit = off set enable_sort = off set enable_bitmapscan = off as $$
 declare
   source record;
   last_at constant timestamptz := (select greatest(now(), max(item.observed_at)) from sync.work_item item);

@@ -13,16 +13,29 @@ language sql stable parallel safe set jit = off
 begin atomic
   with asked as materialized (
     select analytics.checked_counter(top_gained.kind, top_gained.counter) as counter, period.begins, period.ends,
-           greatest(0, least(top_gained.n, 1000)) as n
+           greatest(0, least(top_gained.n, 1000)) as n,
+           top_gained.kind = 'member' and not analytics.is_level_only(top_gained.kind, top_gained.counter) as is_of_members
       from analytics.bounded(from_time, to_time, interval '1 day') period
   ), most as materialized (
     select one.owner, one.part, one.most, one.fell, row_number() over (order by one.most desc, one.owner, one.part) as nth
       from asked cross join lateral analytics.counter_likely(top_gained.kind, asked.counter, asked.begins, asked.ends) one
-  ), likely as materialized (
-    select most.owner, most.part, own.gained, own.quality, own.at_most, own.unsent
+  ), tried as materialized (
+    -- What members gained is cheap to know of many at once.
+    select most.owner, most.part, most.most, most.fell,
+           row_number() over (order by own.gained desc nulls last, case when own.gained is null then most.nth end, most.owner, most.part) as nth
       from asked
-      join most on most.nth <= asked.n + 2
-     cross join lateral analytics.counter_risen(top_gained.kind, most.owner, most.part, asked.counter, array[asked.begins], array[asked.ends]) own
+      join most on most.nth <= 4 * asked.n + 40
+      left join (select risen.nth, risen.gained
+                   from (select array_agg(most.owner order by most.nth) as owners, array_agg(most.part order by most.nth) as parts
+                           from asked join most on most.nth <= 4 * asked.n + 40 where asked.is_of_members) members
+                  cross join asked
+                  cross join lateral analytics.members_risen(members.owners, members.parts, asked.counter, asked.begins, asked.ends) risen) own
+        on own.nth = most.nth
+  ), likely as materialized (
+    select tried.owner, tried.part, own.gained, own.quality, own.at_most, own.unsent
+      from asked
+      join tried on tried.nth <= asked.n + 2
+     cross join lateral analytics.counter_risen(top_gained.kind, tried.owner, tried.part, asked.counter, array[asked.begins], array[asked.ends]) own
   ), enough as materialized (
     -- Those who cannot have gained more than the last of the first are not among them, unless they began again.
     select coalesce((select likely.gained from likely where likely.gained is not null
@@ -30,13 +43,14 @@ begin atomic
   ), known as materialized (
     select likely.owner, likely.part, likely.gained, likely.quality, likely.at_most, likely.unsent from likely
      union all
-    select most.owner, most.part, own.gained, own.quality, own.at_most, own.unsent
+    select tried.owner, tried.part, own.gained, own.quality, own.at_most, own.unsent
       from asked cross join enough
-      join most on most.nth > asked.n + 2 and most.nth <= 4 * asked.n + 40 and (most.most > enough.gained or most.fell)
-     cross join lateral analytics.counter_risen(top_gained.kind, most.owner, most.part, asked.counter, array[asked.begins], array[asked.ends]) own
+      join tried on tried.nth > asked.n + 2 and (tried.most > enough.gained or tried.fell) and not asked.is_of_members
+     cross join lateral analytics.counter_risen(top_gained.kind, tried.owner, tried.part, asked.counter, array[asked.begins], array[asked.ends]) own
   ), found as materialized (
     -- Whether those who are not worked out began again between two instants is known of members alone, but for the last hours.
-    select case when (select count(*) from known) = (select count(*) from most)
+    select case when case when asked.is_of_members then (select count(*) from tried) else (select count(*) from known) end
+                     = (select count(*) from most)
                      or top_gained.kind = 'member'
                         and asked.ends <= (select max(tier.averaged_until) from sync.tier tier where tier.sample_table = 'game.member_counter')
                         and not exists (select from most where most.nth > 4 * asked.n + 40 and (most.fell or most.most > last.gained))
