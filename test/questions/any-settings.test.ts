@@ -38,6 +38,7 @@ const given: Readonly<Record<string, string>> = {
   },
   ...{
     unsent: '{}',
+    ...{ guilds: `{${guildId('a')}}`, players: '{00000000-0000-4000-8000-000000000001}' },
     times: '{2026-05-01T00:00Z,2026-05-02T00:00Z}',
     numbers: '{1,2}',
     highest_before: '1',

@@ -73,6 +73,7 @@ export async function givenOf(db: Database, from: Date, to: Date): Promise<Given
       begins: `{${from.toISOString()}}`,
       ends: `{${to.toISOString()}}`,
       unsent: '{}',
+      ...{ guilds: `{${guild}}`, players: `{${player}}` },
       history: 'territories',
       highest_before: '1',
       is_whole: 'true',
