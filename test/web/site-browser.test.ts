@@ -18,6 +18,37 @@ const why =
 /** The sizes at which every page is looked at. */
 const widths = [360, 768, 850, 1280, 1440]
 
+/** The pages that are about no single thing. */
+const lists = [
+  ...[
+    '/',
+    '/map',
+    '/captures',
+    '/records',
+    '/territories',
+    '/guilds',
+    '/gained',
+    '/worlds',
+    '/search?q=a',
+    '/status',
+    '/runs',
+  ],
+  ...[
+    '/items',
+    '/patches',
+    '/pools',
+    '/leaderboards',
+    '/events',
+    '/quests',
+    '/raids',
+    '/camps',
+    '/nodes',
+    '/abilities',
+    '/aspects',
+    '/seasons',
+  ],
+]
+
 describe.skipIf(executablePath === undefined)(`the site of the program in a browser${why}`, () => {
   let browser: Browser
   let program: Running
@@ -247,23 +278,34 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
     expect(await page.locator('.map-tools').isVisible()).toBe(false)
   })
 
+  test.each([360, 768])(
+    'no table of a page scrolls sideways in a window of %i px: its values are below each other, with their headings',
+    async (width) => {
+      const { page, complaints } = await open('/', { viewport: { width, height: 900 } })
+      const sideways = () =>
+        page.evaluate<string[]>(
+          `[...document.querySelectorAll('main .scroll')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.closest('[id]').id)`,
+        )
+      for (const path of [...lists, `/guilds/${guildId('a')}`, '/territories/Oak']) {
+        await page.goto(`${url}${path}`)
+        expect([path, await sideways()]).toEqual([path, []])
+      }
+      await page.goto(`${url}/guilds`)
+      const style = (of: string, what: string) =>
+        page.evaluate<string>(
+          `getComputedStyle(document.querySelector('#list tbody td:nth-child(5)'), '${of}').${what}`,
+        )
+      expect(await style('::before', 'content')).toBe(width === 360 ? '"Online"' : 'none')
+      await page.setViewportSize({ width: 1280, height: 900 })
+      await expect.poll(() => style('', 'display')).toBe('table-cell')
+      expect(complaints).toEqual([])
+    },
+  )
+
   test.each(widths)('no page is wider than a window of %i px, in the light or dark', async (width) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page } = await open('/', { viewport: { width, height: 900 }, colorScheme })
-      for (const path of [
-        '/',
-        '/captures',
-        '/search?q=a',
-        '/guilds',
-        '/status',
-        '/runs',
-        '/abilities',
-        '/events',
-        '/items',
-        '/worlds',
-        '/gained',
-        '/map',
-      ]) {
+      for (const path of lists) {
         await page.goto(`${url}${path}`)
         expect([path, await overhang(page)]).toEqual([path, 0])
       }

@@ -143,6 +143,9 @@ th a { color: inherit; text-decoration: none } th a:hover { text-decoration: und
 .good td { color: var(--good) !important } .bad td { color: var(--bad) !important } .lore { font-style: italic }
 .of-unique { --tier: #fcfc54 } .of-rare { --tier: #ff8aff } .of-set { --tier: #54fc54 } .of-legendary { --tier: #54fcfc } .of-fabled { --tier: #ff7777 } .of-mythic { --tier: #d693ff }
 @media screen and (max-width: 740px) { .item { grid-template-columns: minmax(0, 1fr) } } @media print { .item-card { --good: #060; --bad: #900; --faint: #444; --tier: #000 !important; background: #fff; color: #000 } }
+@media screen { .stacked, .stacked tbody { display: block } .stacked thead:not(:has(a)) { display: none } .stacked thead, .stacked tr { display: flex; flex-wrap: wrap; gap: 1px 16px; padding: 6px 8px } .stacked thead, .stacked thead tr { padding: 2px; gap: 0 8px }
+  .stacked td, .stacked th { position: static; max-width: 100%; padding: 0; border: 0; box-shadow: none } .stacked tbody tr { border-top: 1px solid var(--rule) } .stacked td { display: flex; gap: 6px; white-space: normal }
+  .stacked td:empty { display: none } .stacked td::before { content: attr(data-of); color: var(--soft); flex: none } .stacked td:first-child { flex-basis: 100%; font-weight: 600 } .stacked td:first-child:not(.n)::before { content: none } .stacked td time[data-local]::after { content: ' · ' attr(data-local) } }
 del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
 `
 

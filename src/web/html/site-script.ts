@@ -24,6 +24,20 @@ const localTimes = (part) => {
   }
 }
 localTimes(document)
+// The values of a table that is wider than a small window are below each other, each with its heading.
+const small = matchMedia('(max-width: 900px)')
+const stackTables = () => {
+  const tables = [...document.querySelectorAll('main .scroll > table')]
+  for (const one of tables) one.classList.remove('stacked')
+  const wide = small.matches ? tables.filter(({ parentNode: { scrollWidth, clientWidth } }) => scrollWidth > clientWidth) : []
+  for (const one of wide) {
+    const headings = [...one.tHead.rows[0].cells].map((cell) => cell.textContent.replace(/ [▲▼]$/, ''))
+    for (const { rows } of one.tBodies) for (const { cells } of rows) for (const cell of cells) cell.dataset.of = headings[cell.cellIndex]
+    one.classList.add('stacked')
+  }
+}
+stackTables()
+small.addEventListener('change', stackTables)
 const ageText = (seconds) => {
   const [size, unit] = seconds < 7200 ? [60, 'min'] : seconds < 172800 ? [3600, 'h'] : [86400, 'd']
   return Math.round(seconds / size) + ' ' + unit
