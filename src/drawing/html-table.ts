@@ -30,7 +30,7 @@ const rowsOnPaper = 20
 /** A table that scrolls inside itself; numbers to the right, what is not known marked as such. */
 export function tableMarkup({ columns, rows, note }: Table): Markup {
   const isNumeric = columns.map((_, index) => rows.every((row) => isNumber(row[index])))
-  const kind = (index: number) => (isNumeric[index] ? ' class="n"' : '')
+  const kind = (index: number) => (isNumeric[index] ? ' class=n' : '')
   // A template for each of ten thousand cells would take three times as long.
   // Cells and rows end where the next begins, as HTML has it: a tenth of a page would be tags that say so.
   const line = (row: readonly Cell[]) =>

@@ -12,7 +12,7 @@ export const style = `
 [hidden] { display: none !important }
 body { margin: 0 auto; max-width: 1000px; padding: 28px 20px 60px; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif; overflow-wrap: anywhere }
-h1 { font-size: 30px; line-height: 1.15; margin: 0 0 6px; letter-spacing: -0.02em }
+h1, h3 { overflow-wrap: break-word } h1 { font-size: 30px; line-height: 1.15; margin: 0 0 6px; letter-spacing: -0.02em }
 h2 { font-size: 13px; margin: 56px 0 0; padding-top: 12px; border-top: 2px solid var(--ink); text-transform: uppercase;
   letter-spacing: 0.08em }
 #guild h2 { text-transform: none; letter-spacing: 0; font-size: 16px }

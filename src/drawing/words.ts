@@ -65,16 +65,17 @@ export function compact(value: number | null | undefined): string {
   return unit === '' ? number(value, 1) : `${number((value ?? 0) / size, 1)} ${unit}`
 }
 
-/** A name of the API in words: `globalData.guildRaids.total` as `guild raids, total`; names of places stay as they are. */
+/** A name of the API in words: `globalData.guildRaids.total` as `guild raids, total`, `guildSeason28` as `guild season 28`; names of places stay as they are. */
 export function apiWords(name: string): string {
   const parts = name.replace(/^globalData\.|\.list(?=\.)/g, '').split('.')
-  return parts
-    .map((part) =>
-      /^[a-z\d][a-zA-Z\d]*$/.test(part)
-        ? part.replace('IDs', 'Ids').replace(/(?<=[a-z\d])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-        : part.replaceAll('_', ' '),
-    )
-    .join(', ')
+  return parts.map(wordsOfPart).join(', ')
+}
+
+function wordsOfPart(part: string): string {
+  if (/^[A-Z]{3,}(_[A-Z]+)*$/.test(part)) return levelText(part)
+  if (!/^[a-z\d][a-zA-Z\d]*$/.test(part)) return part.replaceAll('_', ' ')
+  const words = part.replace('IDs', 'Ids').replace(/(?<=[a-z\d])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  return words.replace(/(?<=[a-z])\d/, ' $&')
 }
 
 /** `93 %` of a share from 0 to 1; NULL is a question mark. */
@@ -113,7 +114,7 @@ export function shortened(text: string, most: number): string {
 export function plainWords(text: string): string {
   return text
     .replaceAll(/<[^>]*>|[§&][0-9a-fk-or](?!\w*;)|[\p{Co}\s]+/gu, ' ')
-    .replaceAll(/ +(?=[,.;:!?)]|$)|^ +| +(?= )/g, '')
+    .replaceAll(/ +(?=[,.;:!?)]|$)|^ +| +(?= )|(?<=\() +/g, '')
 }
 
 /** The label of an axis of counts: none between two of them. */

@@ -198,7 +198,18 @@ describe('every page', () => {
     const place = `/guilds/${encodeURIComponent(hostile.guild)}`
     expect(await near(`${place}x`)).toEqual([[`${hostile.guild} [${hostile.prefix}]`, place]])
     expect((await ask(place)).status).toBe(200)
-    expect(linksOf((await ask('/items/nothing')).text, 'p a')[0]).toEqual(['Search for nothing', '/search?q=nothing'])
+    const { document } = parseHTML((await ask('/items/nothing')).text)
+    expect(document.querySelector('form[action="/search"] input[name=q]')?.getAttribute('value')).toBe('nothing')
+    const lost = await ask('/nothing/at/all')
+    expect(lost.status).toBe(404)
+    expect(linksOf(lost.text, 'header a').map(([, href]) => href)).toEqual([
+      '/',
+      '/map',
+      '/guilds',
+      '/items',
+      '/status',
+    ])
+    expect(lost.headers['content-security-policy']).toContain(`form-action 'self'`)
   })
 
   test('says in its header how fresh all is: in words, and above everything where nothing comes any more', async () => {

@@ -64,7 +64,7 @@ describe('the first page', () => {
 })
 
 test('a picture of a page whose first chart is a map of places shows that', async () => {
-  const at = { since: null, hq: null, treasury: null, defences: null, x1: 0, z1: 0, x2: 90, z2: 90 }
+  const at = { since: null, hq: null, observed: null, treasury: null, defences: null, x1: 0, z1: 0, x2: 90, z2: 90 }
   const place = { territory: 'Oak', uuid: null, name: 'Guild <a>', prefix: 'AAA', ...at }
   const picture = html`<div>${placesMap([place], { id: 'home-map', label: 'Map' })}</div>`
   const figures = [{ id: 'map', title: 'The map', picture }]
@@ -83,5 +83,24 @@ describe('the first page of an empty database', () => {
     expect([status, document.querySelector('h1')?.textContent]).toEqual([200, 'The map was not seen yet'])
     expect(document.querySelector('main')?.textContent).toContain('wynnsync sync territories')
     expect([...document.querySelectorAll('.numbers b')].map((one) => one.textContent)).toEqual(['?', '?', '?', '?'])
+  })
+
+  test('has lists that say so, too, without a number or an empty table', async () => {
+    const { ask } = await served()
+    for (const [path, title, command] of [
+      ['/items', 'No item was seen yet', 'wynnsync sync items'],
+      ['/guilds', 'No guild is known yet', 'wynnsync sync guild-list guilds territories'],
+      ['/map', 'No territory is known yet', 'wynnsync sync territories'],
+      ['/gained', 'No gain of wars is known in this period', 'wynnsync sync guilds'],
+    ] as const) {
+      const { document } = parseHTML((await ask(path)).text)
+      expect([path, document.querySelector('h1')?.textContent, document.querySelectorAll('table').length]).toEqual([
+        path,
+        title,
+        0,
+      ])
+      expect([path, document.querySelector('main code')?.textContent]).toEqual([path, command])
+    }
+    expect(parseHTML((await ask('/runs')).text).document.querySelector('h1')?.textContent).toMatch(/^No run, /)
   })
 })

@@ -106,9 +106,9 @@ describe.each(kindsOfPart)('the page of an item on the %s database', (kind) => {
       ...[...row.children].map((cell) => cell.textContent),
     ])
     expect(rolls).toEqual([
-      ['good', '1st spell cost', '-10', '-13 to -3'],
+      ['good', '1st spell cost', '-10 %', '-13 to -3 %'],
       ['good', 'raw strength', '+20', '+6 to +26'],
-      ['bad', 'walk speed', '-8', 'always'],
+      ['bad', 'walk speed', '-8 %', 'always'],
     ])
     expect(textsOf(page, '.item-card p')).toEqual(['mythic bow', 'Tidal Drift Drifts', 'Another.'])
     expect(textsOf(page, '.item > div h4')).toEqual([`Bow ${evil}`, 'Where it comes from', 'Set Testers'])

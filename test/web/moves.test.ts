@@ -24,7 +24,7 @@ describe.each(kindsOfPart)('moves of members on the %s database', (kind) => {
     })
     expect(rows.toSorted()).toEqual([
       'Player1 from Guild a to Guild b',
-      'Player3 promoted as chief, Guild b',
+      'Player3 promoted to chief, Guild b',
       'Player4 left, Guild a',
       'Player5 joined as recruit, Guild b',
     ])

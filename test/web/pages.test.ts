@@ -36,7 +36,7 @@ const paths = (): readonly (readonly [string, RegExp])[] => [
   ['/patches/1', /^Patch 1: 1 item changed/],
   ['/pools', /^1 loot pool, the last change seen 1 Jun, 16:00$/],
   ['/leaderboards', /^1 leaderboard$/],
-  ['/leaderboards/guildLevel', /^<script>alert\("guild"\)<\/script> leads guildLevel$/],
+  ['/leaderboards/guildLevel', /^<script>alert\("guild"\)<\/script> leads guild level$/],
   ['/worlds', /At most \d+ players at once/],
 ]
 

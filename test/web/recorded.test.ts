@@ -1,10 +1,31 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
+import { apiWords, plainWords } from '../../src/drawing/words.ts'
 import { hostile } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
 
 const paths = ['/events', '/quests', '/raids', '/camps', '/nodes', '/abilities', '/aspects', '/seasons']
+
+test('names and texts of the API are words, without its spelling and signs', () => {
+  const names = [
+    'raw3rdSpellCost',
+    '1stSpellCost',
+    'guildSeason28',
+    'globalData.guildRaids.total',
+    'ARCHETYPE',
+    'Timelost Sanctum',
+  ]
+  expect(names.map(apiWords)).toEqual([
+    'raw 3rd spell cost',
+    '1st spell cost',
+    'guild season 28',
+    'guild raids, total',
+    'archetype',
+    'Timelost Sanctum',
+  ])
+  expect(plainWords('§cDamage: 5% (\uE004 Fire: 2%)')).toBe('Damage: 5% (Fire: 2%)')
+})
 
 describe('what is recorded of the world', () => {
   const web = webWorld('server', async (world) => {

@@ -8,6 +8,7 @@ import { webWorld } from '../support/web-world.ts'
 import { instantOf, type World } from '../support/world.ts'
 
 const coin = { name: 'Coin', type: 'ITEM', amount: 1, always: false }
+const ore = { type: 'ORE', generation: 3600, baseGeneration: 3600, stored: 120, limit: 300 }
 const owner = { 1: { rank: 'owner' } }
 
 /** A member leaves, a place changes hands in a gap of weeks, and a pool is seen once. */
@@ -82,5 +83,46 @@ describe('pages of what is not known now', () => {
       'Who held it is not known',
     ])
     expect(await list()).not.toContain('no owner')
+  })
+})
+
+describe('pages of a map that was last seen weeks ago', () => {
+  const web = webWorld('server', async (world) => {
+    await world.sync(territories, { Oak: place('a', '08:00', { resources: [ore] }), Elm: place('b', '08:00') }, '10:00')
+    await syncGuild(world, guildBody('a', owner), '20 10:00')
+    await world.sync(lootPools, [{ name: 'Vault', internalName: 'vault', type: 'RAID', rewards: [coin] }], '20 10:00')
+  })
+  const textOf = async (path: string, selector: string) => {
+    const { ask } = await web.served()
+    return parseHTML((await ask(path)).text).document.querySelector(selector)?.textContent
+  }
+  const seen = '(as seen 1 Jun, 10:00)'
+
+  test('say when, wherever they say who holds what', async () => {
+    const guild = `/guilds/${guildId('a')}`
+    expect(await textOf(guild, 'h1')).toBe(`Guild a [aaa]: 1 member, 1 territory ${seen}`)
+    expect(await textOf(guild, '#standing h3')).toBe(`It holds 1 territory of 2 ${seen}`)
+    expect(await textOf(guild, '#production h3')).toBe(`It produces 3,600 ore an hour ${seen}`)
+    expect(await textOf('/territories', 'h1')).toBe(`2 territories have a holder, of 2 ${seen}`)
+    expect(await textOf('/territories', '#empires h3')).toBe(
+      'No guild held more or fewer at the end than at the beginning',
+    )
+  })
+
+  test('have beside it what was seen later', async () => {
+    expect(await textOf('/', '#loot')).toContain('Vault')
+  })
+})
+
+describe('the page of a guild that only the map knows', () => {
+  const web = webWorld('server', async (world) => {
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
+  })
+
+  test('misses it in no list of guilds while there is none', async () => {
+    const { ask } = await web.served()
+    const { document } = parseHTML((await ask(`/guilds/${guildId('a')}`)).text)
+    expect(document.querySelector('h1')?.textContent).toBe('Guild a [aaa]: 1 territory')
+    expect(document.querySelector('#not-listed h3')?.textContent).toBe('No list of guilds was synced yet')
   })
 })

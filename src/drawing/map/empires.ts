@@ -30,11 +30,13 @@ export async function empiresFigure(sql: Sql, frame: MapFrame): Promise<Figure> 
   }
   const rise = (guild: Shown) => (size(guild, last) ?? 0) - (size(guild, first) ?? 0)
   const sorted = [...guilds].sort((a, b) => rise(b) - rise(a))
-  const [winner, loser] = [sorted[0], sorted.at(-1)]
+  const moved = [...new Set([sorted[0], sorted.at(-1)])].filter((guild) => guild && rise(guild) !== 0)
   const listed = guilds.slice(0, 20)
   return {
     id: 'empires',
-    title: `${changeText(winner, winner && rise(winner))}; ${changeText(loser, loser && rise(loser))}`,
+    title:
+      moved.map((guild) => guild && changeText(guild, rise(guild))).join('; ') ||
+      'No guild held more or fewer at the end than at the beginning',
     lead: `Territories held by the guilds that held most in the period, all on the same scale. The number is the latest one, and they are in its order.${known.length < moments.length ? ' Where nothing is drawn, the map was not observed.' : ''}`,
     picture: picture(empires, last, frame),
     table: {
@@ -139,8 +141,6 @@ function picture({ guilds, moments, size, largest }: Empires, last: number, fram
   })
 }
 
-function changeText(guild: Shown | undefined, change = 0): string {
-  if (!guild) return ''
-  if (change === 0) return `${guild.name} stayed as it was`
+function changeText(guild: Shown, change: number): string {
   return `${guild.name} ${change > 0 ? 'gained' : 'lost'} ${number(Math.abs(change))}`
 }

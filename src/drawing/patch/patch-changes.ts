@@ -37,6 +37,8 @@ export interface Change extends ValueChange {
   /** Of an ability or aspect. */
   readonly class: string | null
   readonly isRevert: boolean
+  /** Whether it says nothing of the game by itself, such as a place in a tree. */
+  readonly isTechnical: boolean
   readonly at: Date
 }
 
@@ -141,11 +143,11 @@ export async function changesOf(sql: Sql, patch: Patch, kinds: readonly Kind[], 
       kind,
       place,
     ) => `select ${place} as place, '${kind}' as kind, ${views[kind].named} as name, path, old_value as before,
-            new_value as after, is_revert as "isRevert", changed_at
+            new_value as after, is_revert as "isRevert", analytics.is_technical(path, old_value, new_value) as "isTechnical", changed_at
        from analytics.${views[kind].view} where patch = $1 and changed_at between $2 and $3`,
   )
   return await sql.query<Change>(
-    `select kind, key, class, name, path, before, after, "isRevert", changed_at as at from (${parts.join(' union all ')}) change
+    `select kind, key, class, name, path, before, after, "isRevert", "isTechnical", changed_at as at from (${parts.join(' union all ')}) change
       order by place, name collate "C", key collate "C", changed_at, path collate "C" limit $4`,
     [patch.patch, patch.startedAt, patch.endedAt, most],
   )

@@ -26,12 +26,12 @@ export function shiftsPicture(changes: readonly Change[]): Pick<Figure, 'legend'
   }
 }
 
-/** The numbers that changed most. Of an identification, which has three, the base value stands for all. */
+/** The numbers that changed most; no places in a tree or list. Of an identification, which has three, the base value stands for all. */
 export function shiftsOf(changes: readonly Change[]): Shift[] {
   const paths = new Set(changes.map(({ name, path }) => `${name}${path}`))
   return changes
-    .flatMap(({ name, path, before, after }) => {
-      if (typeof before !== 'number' || typeof after !== 'number' || before === 0) return []
+    .flatMap(({ name, path, before, after, isTechnical }) => {
+      if (isTechnical || typeof before !== 'number' || typeof after !== 'number' || before === 0) return []
       const base = path.replace(/\/(min|max)$/, '/raw')
       if (base !== path && paths.has(`${name}${base}`)) return []
       const what = readablePath(path.replace(/\/raw$/, ''))

@@ -93,7 +93,7 @@ form label { display: flex; gap: 6px; align-items: center; font-size: 15px }
 @media print { #map-live, .top form, .site, .parts, .period, .health { display: none } time[data-local]::after { content: none } }
 form[role=search] input { max-width: 11em } .top form[role=search] input { max-width: none } code:target { outline: 2px solid var(--ink); outline-offset: 3px }
 body:has(.wide-page) { max-width: none; padding-top: 14px } body:has(.wide-page) h1 { font-size: 20px } body:has(.wide-page) h1 + .soft { display: none } body:has(.wide-page) .site { margin-bottom: 10px }
-.wide-page h2, .wide-page figcaption { display: none } .wide-page figure { margin-top: 12px }
+.wide-page h2, .wide-page h3, .wide-page figcaption:not(:last-child) { display: none } .wide-page figure { margin-top: 12px }
 .wide-page .map-body { grid-template-columns: minmax(0, 1fr) 300px; gap: 10px 20px } .map-side { max-height: 78vh; overflow: auto }
 .map-tools { grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; font-size: 14px } .map-tools .note { margin: 0 }
 #map-strip { flex: 1 1 200px; height: 26px; min-width: 0; border-bottom: 1px solid var(--rule) }
@@ -143,10 +143,10 @@ th a { color: inherit; text-decoration: none } th a:hover { text-decoration: und
 .good td { color: var(--good) !important } .bad td { color: var(--bad) !important } .lore { font-style: italic }
 .of-unique { --tier: #fcfc54 } .of-rare { --tier: #ff8aff } .of-set { --tier: #54fc54 } .of-legendary { --tier: #54fcfc } .of-fabled { --tier: #ff7777 } .of-mythic { --tier: #d693ff }
 @media screen and (max-width: 740px) { .item { grid-template-columns: minmax(0, 1fr) } } @media print { .item-card { --good: #060; --bad: #900; --faint: #444; --tier: #000 !important; background: #fff; color: #000 } }
-@media screen { .stacked, .stacked tbody { display: block } .stacked thead:not(:has(a)) { display: none } .stacked thead, .stacked tr { display: flex; flex-wrap: wrap; gap: 1px 16px; padding: 6px 8px } .stacked thead, .stacked thead tr { padding: 2px; gap: 0 8px }
-  .stacked td, .stacked th { position: static; max-width: 100%; padding: 0; border: 0; box-shadow: none } .stacked tbody tr { border-top: 1px solid var(--rule) } .stacked td { display: flex; gap: 6px; white-space: normal }
-  .stacked td:empty { display: none } .stacked td::before { content: attr(data-of); color: var(--soft); flex: none } .stacked td:first-child { flex-basis: 100%; font-weight: 600 } .stacked td:first-child:not(.n)::before { content: none } .stacked td time[data-local]::after { content: ' · ' attr(data-local) } }
-del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
+@media screen { .stacked { &, tbody { display: block } thead:not(:has(a)), td:empty { display: none } tr { display: flex; flex-wrap: wrap; gap: 1px 16px; padding: 6px 8px } tbody tr { border-top: 1px solid var(--rule) } th { margin-right: -8px }
+  td, th { position: static; max-width: 100%; padding: 0; border: 0; box-shadow: none } td { display: flex; gap: 6px; white-space: normal } td::before { content: attr(data-of); color: var(--soft); flex: none }
+  td:first-child { flex-basis: 100%; font-weight: 600 } td:first-child:not(.n)::before { content: none } td time[data-local]::after { content: ' · ' attr(data-local) } } }
+#members-list :is(th, td) { padding-inline: 6px } del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
 `
 
 /** Pages with a script of their own, which may ask this server. */

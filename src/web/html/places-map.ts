@@ -4,6 +4,7 @@ import type { Sql } from '../../db/database.ts'
 import { guildColour } from '../../drawing/colours.ts'
 import type { Markup } from '../../drawing/html-table.ts'
 import { labelOf, labelWidth, mapTitle } from '../../drawing/map/map.ts'
+import { asSeen } from '../../drawing/words.ts'
 import { grouped } from './grouped.ts'
 import { pathOf } from './links.ts'
 
@@ -18,6 +19,8 @@ export interface HeldPlace {
   readonly hq: boolean | null
   readonly treasury: string | null
   readonly defences: string | null
+  /** When the last response confirmed it; null of a time before. */
+  readonly observed: Date | null
   readonly x1: number
   readonly z1: number
   readonly x2: number
@@ -28,12 +31,12 @@ export interface HeldPlace {
 export async function readPlaces(sql: Sql, at?: Date): Promise<HeldPlace[]> {
   const known = at
     ? `select place.territory, held.guild_uuid, held.guild_name, held.guild_prefix, held.held_from, null::boolean as is_hq, null as treasury,
-              null as defences, min_x, max_x, min_z, max_z
+              null as defences, null::timestamptz as observed_at, min_x, max_x, min_z, max_z
          from analytics.territory place left join analytics.map_at($1) held using (territory)`
     : 'select * from analytics.territory'
   return await sql.query<HeldPlace>(
     `select territory, guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix, held_from as since,
-            is_hq as hq, treasury, defences,
+            is_hq as hq, treasury, defences, observed_at as observed,
             least(min_x, max_x) as x1, least(min_z, max_z) as z1, greatest(min_x, max_x) as x2, greatest(min_z, max_z) as z2
        from (${known}) known
       where min_x is not null and min_z is not null and max_x is not null and max_z is not null order by territory collate "C"`,
@@ -48,6 +51,12 @@ export async function areHoldersSent(sql: Sql): Promise<boolean> {
                            and span.until_at is null) as sent`,
   )
   return row?.sent ?? true
+}
+
+/** ` (as seen 3 May, 10:00)` where the map was last seen more than an hour ago; else nothing. */
+export function seenText(places: readonly Pick<HeldPlace, 'observed'>[], now: Date): string {
+  const last = Math.max(0, ...places.map(({ observed }) => observed?.getTime() ?? 0))
+  return asSeen(last > 0 ? new Date(last) : null, now)
 }
 
 /** Who holds the most of the places. */

@@ -1,8 +1,9 @@
 import { printScript } from '../../drawing/document.ts'
 
 /**
- * What every page runs, and does without: `/` goes to the search, instants get the reader's time beside them, ages count on, and what is
- * folded away is printed, too. Changes attributes and text alone, so that no name is ever read as markup.
+ * What every page runs, and does without: `/` goes to the search, instants get the reader's time beside them, ages count on (by the server's clock,
+ * which may not be this one's), the values of a table that a small window cuts are below each other with their headings, and what is folded away is
+ * printed, too. Changes attributes and text alone, so that no name is ever read as markup.
  */
 export const siteScript = `${printScript}
 addEventListener('keydown', (event) => {
@@ -24,25 +25,22 @@ const localTimes = (part) => {
   }
 }
 localTimes(document)
-// The values of a table that is wider than a small window are below each other, each with its heading.
 const small = matchMedia('(max-width: 900px)')
 const stackTables = () => {
-  const tables = [...document.querySelectorAll('main .scroll > table')]
-  for (const one of tables) one.classList.remove('stacked')
-  const wide = small.matches ? tables.filter(({ parentNode: { scrollWidth, clientWidth } }) => scrollWidth > clientWidth) : []
-  for (const one of wide) {
-    const headings = [...one.tHead.rows[0].cells].map((cell) => cell.textContent.replace(/ [▲▼]$/, ''))
-    for (const { rows } of one.tBodies) for (const { cells } of rows) for (const cell of cells) cell.dataset.of = headings[cell.cellIndex]
-    one.classList.add('stacked')
+  const all = [...document.querySelectorAll('main .scroll > table')]
+  for (const one of all) one.classList.remove('stacked')
+  for (const { tHead, tBodies, classList } of all.filter(({ parentNode: box }) => small.matches && box.scrollWidth > box.clientWidth)) {
+    classList.add('stacked')
+    for (const { rows } of tBodies) for (const { cells } of rows) for (const cell of cells)
+      cell.dataset.of = tHead.rows[0].cells[cell.cellIndex].textContent.replace(/ [▲▼]$/, '')
   }
 }
 stackTables()
-small.addEventListener('change', stackTables)
+small.onchange = stackTables
 const ageText = (seconds) => {
   const [size, unit] = seconds < 7200 ? [60, 'min'] : seconds < 172800 ? [3600, 'h'] : [86400, 'd']
   return Math.round(seconds / size) + ' ' + unit
 }
-// The server's clock counts, which may not be this one's.
 const opened = Date.now()
 for (const one of document.querySelectorAll('[data-age]'))
   setInterval(() => { one.textContent = ageText(Number(one.dataset.age) + (Date.now() - opened) / 1000) }, 20000)

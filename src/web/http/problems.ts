@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import type { Context } from 'hono'
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
 import { RetryableError, UsageError } from '../../base/errors.ts'
 import { sqlState } from '../../db/sql-errors.ts'
 import { AmbiguousName, UnknownName } from '../../questions/asking/names.ts'
@@ -54,22 +55,39 @@ export function problemResponse(context: Context, { problem, details }: Problem,
   return context.body(JSON.stringify(document), status, { ...headers, 'content-type': 'application/problem+json' })
 }
 
-/** The problem for a browser: small, since most who meet it are programs that try addresses. */
+const css = `:root { color-scheme: light dark } body { margin: 0 auto; max-width: 720px; padding: 24px 16px; font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
+h1 { font-size: 25px; line-height: 1.2 } a { color: light-dark(#07578a, #8fc9f0) } header a { display: inline-block; margin-right: 14px } input, button { font: inherit; padding: 4px 8px; max-width: 100% }`
+
+/** Its style, and that the search of the page may be sent. */
+const policy = [
+  `default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'`,
+  `style-src 'sha256-${createHash('sha256').update(css).digest('base64')}'`,
+].join('; ')
+
+/** The problem for a browser: small and without the database, since most who meet it are programs that try addresses. */
 export async function problemPage(context: Context, { problem, details }: Problem): Promise<Response> {
   const { status, title } = problems[problem]
-  const detail = (details.detail ?? (status === 503 ? 'Try again in a few seconds.' : `Status ${status}.`)).slice(
-    0,
-    300,
-  )
+  const detail = (
+    details.detail ??
+    (status === 503
+      ? 'Try again in a few seconds.'
+      : status === 404
+        ? 'Nothing has this address.'
+        : `Status ${status}.`)
+  ).slice(0, 300)
   const near = nearOf(context.req.path, details)
   const sought = context.req.param('name')?.slice(0, 60)
   const text =
-    await html`<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · wynnsync</title>
-<h1>${title}</h1><p>${detail}</p>
+    await html`<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · wynnsync</title><style>${raw(css)}</style>
+<header><a href="/"><b>wynnsync</b></a>${['map', 'guilds', 'items', 'status'].map((page) => html`<a href="/${page}">${page[0]?.toUpperCase()}${page.slice(1)}</a>`)}</header>
+<main><h1>${title}</h1><p>${detail}</p>
 ${near.length > 0 ? html`<ul>${near.map(([path, text]) => html`<li><a href="${path}">${text}</a></li>`)}</ul>` : ''}
-<p>${sought && [404, 409].includes(status) ? html`<a href="/search?q=${encodeURIComponent(sought)}" rel="nofollow">Search for ${sought}</a> · ` : ''}<a href="/">wynnsync</a></p></html>
+<form action="/search" role="search"><input type="search" name="q" value="${[404, 409].includes(status) ? sought : ''}" aria-label="Guild, item or territory"> <button>Search</button></form></main></html>
 `
-  return context.body(String(text), status, { 'content-type': 'text/html; charset=UTF-8' })
+  return context.body(String(text), status, {
+    'content-type': 'text/html; charset=UTF-8',
+    'content-security-policy': policy,
+  })
 }
 
 /** Of a page of one thing: those whose names are near, and those that all have the name; a few, by their paths. */

@@ -152,6 +152,7 @@ function titleOf(first: Gain | undefined, counter: Counter, isOwn: boolean): str
 
 /** How a counter is called, and its unit where the name does not say it: `playtime` and ` hours`, but `wars` alone. */
 function wordsOf({ counter, unit }: Counter): { readonly noun: string; readonly unit: string } {
+  if (counter === 'online') return { noun: 'members online', unit: '' }
   const what = apiWords(counter)
   if (unit === `${what}s`) return { noun: unit, unit: '' }
   return { noun: what, unit: unit === null || unit === 'times' || what.includes(unit) ? '' : ` ${unit}` }
@@ -205,7 +206,7 @@ function counterForm(
 ): Markup {
   const kept = ['from', 'to'].flatMap((name) => (query.has(name) ? [[name, query.get(name)] as const] : []))
   return html`<form action="/gained"><input type="hidden" name="kind" value="${kind}">${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<label>Counter <select name="counter">${some.map((one) => html`<option value="${one.counter}"${one.counter === counter ? html` selected` : ''}>${apiWords(one.counter)}</option>`)}</select></label>
+<label>Counter <select name="counter">${some.map((one) => html`<option value="${one.counter}"${one.counter === counter ? html` selected` : ''}>${wordsOf(one).noun}</option>`)}</select></label>
 <label>${kind === 'guild' ? 'Guild' : 'Player'} <input name="entity" size="14" value="${own?.name ?? query.get('entity') ?? ''}" placeholder="all"></label>
 <label>First to <input name="value" size="10" inputmode="numeric" value="${query.get('value') ?? ''}" placeholder="a number"></label><button>Show</button></form>`
 }
@@ -213,7 +214,10 @@ function counterForm(
 function gainsFigure(chosen: Counter, gains: readonly Gain[], { from, to }: Frame): Figure {
   const { kind, counter } = chosen
   const known = gains.filter(({ gained }) => gained !== null && gained > 0)
-  if (known.length === 0) return { id: 'gains', title: 'No gain is known in this period' }
+  if (known.length === 0) {
+    const command = `wynnsync sync ${kind === 'guild' ? 'guilds' : 'players'}`
+    return missing('gains', `No gain of ${wordsOf(chosen).noun} is known in this period`, command)
+  }
   const csv = csvLink('top_gained', { kind, counter, from_time: from, to_time: to, n: 1000 })
   return {
     id: 'gains',

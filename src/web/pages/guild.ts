@@ -15,7 +15,7 @@ import { type Banner, bannerMarkup } from '../html/banner.ts'
 import { csvLink, hiddenFields, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
-import { areHoldersSent, type HeldPlace, placesMap, readPlaces } from '../html/places-map.ts'
+import { areHoldersSent, type HeldPlace, placesMap, readPlaces, seenText } from '../html/places-map.ts'
 import { type Column, sortedTable } from '../html/sorted-table.ts'
 import { retentionFigure } from './guild-retention.ts'
 import { type Rival, readWar, warFigures } from './guild-war.ts'
@@ -165,13 +165,15 @@ export async function guildPage(visit: Visit): Promise<Page> {
   ])
   const subject = { uuid, path, name: name ?? 'This guild', prefix: guild?.prefix ?? holder?.prefix ?? null }
   const held = areSent && places.length > 0 ? places.filter((place) => place.uuid === uuid).length : null
+  const seen = seenText(places, visit.now)
+  const holds = held === null ? '? territories' : `${count(held, 'territory', 'territories')}${seen}`
   const rival = query.get('rival')
   const kept = [...query].filter(([name]) => name !== 'rival')
   const rivalPath = (other: string) => `${path}?${new URLSearchParams([...kept, ['rival', other]])}#hours`
   const [unlisted, standing, production, hours, overlay, war, members, moves, stayed, names] = await Promise.all([
     guild ? undefined : notListed(visit),
     nowFigure(visit, subject, { guild, places, held, kept: shown.kept }),
-    held !== null && held > 0 ? productionFigure(visit, uuid) : undefined,
+    held !== null && held > 0 ? productionFigure(visit, uuid, seen) : undefined,
     guildHoursFigure(sql, uuid, frame),
     rivalFigures(visit, { ...subject, rival, rivals, rivalPath }, frame),
     warFigures(visit, { uuid, rivalPath, name, rivals, hours: warHours, wars: gains?.('wars') }, frame),
@@ -187,11 +189,13 @@ export async function guildPage(visit: Visit): Promise<Page> {
     control: html`${shown.control}<nav class="parts" aria-label="Parts">${['now', 'war', ...(people ? ['members'] : []), 'hours', 'history'].map((part) => html`<a href="#${part}">${headingOf(part)}</a>`)}</nav>`,
     feed: `/feeds/guilds/${uuid}.atom`,
     title: guild
-      ? `${labelOf(guild)}: ${number(guild.members)} members, ${held === null ? '? territories' : count(held, 'territory', 'territories')}`
-      : `${holder ? labelOf(holder) : 'This guild'} is not in the latest list of guilds`,
+      ? `${labelOf(guild)}: ${number(guild.members)} ${guild.members === 1 ? 'member' : 'members'}, ${holds}`
+      : `${holder ? labelOf(holder) : 'This guild'}${unlisted?.command ? `: ${holds}` : ' is not in the latest list of guilds'}`,
     lead: guild
       ? `Level ${number(guild.level)}, ${number(guild.online)} online, ${number(guild.wars)} wars; ? is unknown.`
-      : 'What is known of a guild that is not listed, or not yet.',
+      : unlisted?.command
+        ? 'What the map shows of it.'
+        : 'What is known of a guild that is not listed, or not yet.',
     chapters: [
       chapter('now', unlisted, standing, production),
       chapter('war', ...war),
@@ -263,7 +267,7 @@ async function nowFigure(
         ? 'What it holds is not known'
         : held === 0
           ? 'It holds no territory'
-          : `It holds ${count(held, 'territory', 'territories')} of ${number(places.length)}`,
+          : `It holds ${count(held, 'territory', 'territories')} of ${number(places.length)}${seenText(places, visit.now)}`,
     picture: html`<div class="standing">${banner ? bannerMarkup(banner, name) : ''}<div>${level}${facts}
 <p>A message when it wins or loses a territory: <code>${watch}</code></p>
 <p class="note"><a href="/feeds/guilds/${uuid}.atom">Feed of what happens to it</a>; <a href="${kept(`/gained?kind=guild&entity=${uuid}`)}" rel="nofollow">what it gained, day by day</a></p></div>
@@ -301,7 +305,7 @@ interface Produced {
 }
 
 /** What its territories produce and store of each resource, as last seen. */
-async function productionFigure({ sql }: Visit, uuid: string): Promise<Figure> {
+async function productionFigure({ sql }: Visit, uuid: string, seen: string): Promise<Figure> {
   const rows = await sql.query<Produced>(
     `select lower(kind.resource) as resource, sum(latest.generation) filter (where sent.generation)::float8 as produced,
             sum(latest.stored) filter (where sent.stored)::float8 as stored, sum(latest.storage_limit) filter (where sent.storage_limit)::float8 as room,
@@ -320,7 +324,7 @@ async function productionFigure({ sql }: Visit, uuid: string): Promise<Figure> {
   if (made.length === 0) return { id, title: 'What its territories produce is not known' }
   const name = (resource: string) => (resource === 'emerald' ? 'emeralds' : resource)
   const words = made.map(({ resource, produced }) => `${number(produced)} ${name(resource)}`)
-  return listFigure(id, `It produces ${new Intl.ListFormat('en-GB').format(words)} an hour`, {
+  return listFigure(id, `It produces ${new Intl.ListFormat('en-GB').format(words)} an hour${seen}`, {
     columns: ['Resource', 'An hour', 'Stored', 'Room for', 'Made in territories'],
     rows: rows.map(({ resource, produced, stored, room, places }) => [name(resource), produced, stored, room, places]),
   })

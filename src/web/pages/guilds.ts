@@ -92,7 +92,8 @@ export async function guildsPage(visit: Visit): Promise<Page> {
   const page = pageOf('/guilds', query)
   const found = await guildsBy(visit, frame, { text, by, isFalling, offset: page.offset })
   const total = found[0]?.total ?? 0
-  const amount = count(total, 'guild')
+  const none = missing('list', 'No guild is known yet', 'wynnsync sync guild-list guilds territories')
+  const amount = total === 0 && text === '' ? none.title : count(total, 'guild')
   return {
     path: text === '' ? '/guilds' : `/guilds?q=${encodeURIComponent(text)}`,
     title: `${amount}${text === '' ? '' : ` like ${text}`}`,
@@ -103,11 +104,7 @@ export async function guildsPage(visit: Visit): Promise<Page> {
         'guilds',
         'Guilds',
         total === 0
-          ? missing(
-              'list',
-              text === '' ? 'No guild is known yet' : amount,
-              'wynnsync sync guild-list guilds territories',
-            )
+          ? { ...none, title: text === '' ? none.title : amount }
           : listFigure('list', page.range(found.length, total) ?? amount, {
               columns: headings.map(([key, heading]) =>
                 sortLink({ key, heading }, { by, isOther, isFalling }, { path: '/guilds', query, anchor: 'list' }),

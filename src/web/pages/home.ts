@@ -205,10 +205,10 @@ const VALUES = 3000
 /** The last patch in numbers, and its biggest changes. */
 async function patchParts(
   { sql, patchesOf }: Pick<Visit, 'sql' | 'patchesOf'>,
-  { to, now }: During,
+  { to, now, isLive }: During,
 ): Promise<{ readonly number: Shown; readonly card: Markup }> {
   const known = await patchesOf(sql)
-  const patches = known.filter(({ startedAt }) => startedAt < to).slice(0, shown.patches)
+  const patches = known.filter(({ startedAt }) => startedAt < (isLive ? now : to)).slice(0, shown.patches)
   const [last] = patches
   const size = ({ added, changed, removed, recipes, abilities, aspects, quests }: Patch) =>
     added + changed + removed + recipes + abilities + aspects + quests
@@ -335,7 +335,7 @@ async function movesCard({ sql, now }: Visit, during: During): Promise<Markup> {
   const what = ({ event, rank, other, otherName }: Move) =>
     event === 'transferred' && other !== null
       ? html`from ${guildLink(other, otherName)} to`
-      : `${event.replaceAll('_', ' ')}${rank === null || event === 'left' ? '' : ` as ${rank}`},`
+      : `${event.replaceAll('_', ' ')}${rank === null || event === 'left' ? '' : ` ${event === 'joined' ? 'as' : 'to'} ${rank}`},`
   const row = (move: Move) =>
     html`<li><time datetime="${move.at.toISOString().slice(0, 16)}Z">${moment(move.at, now)}</time> ${link('players', move.player, move.username ?? move.player)} ${what(move)} ${guildLink(move.guild, move.name)}</li>`
   return cardOf('moves', during.isLive ? 'Moved lately' : 'Moved in this period', html`<ul>${moves.map(row)}</ul>`)
@@ -358,7 +358,7 @@ async function lootCard(sql: Sql, { to, now, isLive }: During): Promise<Markup> 
                                  pool.since desc, pool.reward collate "C") as place
          from pool where pool.reward is not null)
      select rare.pool, rare.kind, rare.reward, rare.since from rare where rare.place = 1 order by rare.since desc, rare.kind collate "C" desc, rare.pool collate "C" limit $2`,
-    [isLive ? to : new Date(to.getTime() - 1), shown.pools],
+    [isLive ? now : new Date(to.getTime() - 1), shown.pools],
   )
   const [first] = rewards
   if (!first)

@@ -1,6 +1,8 @@
 import { html } from 'hono/html'
 import { type Cell, type Markup, type Table, tableMarkup } from '../../drawing/html-table.ts'
 import { apiWords, count, levelText, number, plainWords } from '../../drawing/words.ts'
+import { grouped } from '../html/grouped.ts'
+import { link } from '../html/links.ts'
 import { isRecord, nameOf, rollOf } from './revisions.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -17,8 +19,21 @@ const listOf = (value: unknown): string[] =>
 /** A line of the card: what it is called, and its value. */
 type Line = readonly [what: string, value: Markup | string]
 
-/** An item as the game shows it, from its record in the shape of the API, of whatever time that is. */
-export function itemCard(id: string, record: unknown): Markup {
+/** A part of a set that the item belongs to. */
+interface SetMember {
+  readonly set: string
+  /** Null: no item has that name now. */
+  readonly member: string | null
+  readonly name: string
+  readonly bonuses: unknown
+}
+
+/** An item as the game shows it, from its record in the shape of the API, of whatever time that is; where it comes from, and its sets. */
+export function itemParts(id: string, record: unknown, sets: readonly SetMember[]) {
+  return { card: itemCard(id, record), drops: dropsMarkup(record), sets: setsMarkup(sets, id) }
+}
+
+function itemCard(id: string, record: unknown): Markup {
   const item = fieldsOf(record)
   const tier = tierOf(item)
   const kind =
@@ -110,13 +125,27 @@ function rollsMarkup(identifications: unknown): Markup | '' {
     const roll = rollOf(value)
     if (!roll) return []
     const isGood = (roll.base ?? roll.most) > 0 !== /SpellCost$/.test(name)
-    const ends = roll.least === roll.most ? [] : [roll.least, roll.most]
+    const isFixed = roll.least === roll.most
     return [
-      html`<tr class="${isGood ? 'good' : 'bad'}"><th scope="row">${apiWords(name)}</th><td>${signed(roll.base ?? roll.most)}</td><td>${ends.length === 0 ? 'always' : ends.map(signed).join(' to ')}</td></tr>`,
+      html`<tr class="${isGood ? 'good' : 'bad'}"><th scope="row">${apiWords(name)}</th><td>${rolled(name, roll.base ?? roll.most)}</td><td>${isFixed ? 'always' : `${signed(roll.least)} to ${rolled(name, roll.most)}`}</td></tr>`,
     ]
   })
   if (rows.length === 0) return ''
   return html`<table><thead><tr><th scope="col">Identification</th><th scope="col">Base</th><th scope="col">Rolls</th></tr></thead><tbody>${rows}</tbody></table>`
+}
+
+/** Units of the identifications that are no numbers of their own, as the game shows them. */
+const rollUnits: readonly (readonly [RegExp, string])[] = [
+  [/^raw|Raw$/, ''],
+  [/^(lifeSteal|manaSteal|poison)$/, ' per 3 s'],
+  [/^manaRegen$/, ' per 5 s'],
+  [/(damage|defence|spellcost|bonus|experience|speed|quality|efficiency|range)$/i, ' %'],
+  [/^(exploding|healthRegen|knockback|reflection|slowEnemy|sprint|sprintRegen|stealing|thorns|weakenEnemy)$/, ' %'],
+]
+
+/** `+12 %` of an identification; without a unit where it has none, or none is known. */
+function rolled(name: string, value: number): string {
+  return `${signed(value)}${rollUnits.find(([names]) => names.test(name))?.[1] ?? ''}`
 }
 
 function signed(value: number): string {
@@ -157,11 +186,28 @@ function otherLines(item: Fields): Line[] {
   ]
 }
 
+function setsMarkup(sets: readonly SetMember[], id: string): Markup[] {
+  return [...grouped(sets, ({ set }) => set)].map(([set, members]) => {
+    const parts = members.map(({ member, name }) =>
+      member === null || member === id ? html`<li>${name}</li>` : html`<li>${link('items', member, name)}</li>`,
+    )
+    const bonuses = Object.entries((members[0]?.bonuses ?? {}) as Readonly<Record<string, unknown>>)
+    const given = (value: unknown) =>
+      typeof value === 'object' && value !== null
+        ? Object.entries(value)
+            .map(([stat, amount]) => `${apiWords(stat)} ${typeof amount === 'number' ? rolled(stat, amount) : amount}`)
+            .join(', ')
+        : ''
+    const table = { columns: ['Worn', 'Adds'], rows: bonuses.map(([pieces, value]): Cell[] => [pieces, given(value)]) }
+    return html`<h4>Set ${set}</h4><ul class="parts">${parts}</ul>${bonuses.length > 0 ? tableMarkup(table) : ''}`
+  })
+}
+
 /** So many places of one item are listed. */
 const PLACES = 60
 
 /** Where an item comes from, as its record says it: a place or person that gives it, and creatures that drop it. */
-export function dropsMarkup(record: unknown): Markup {
+function dropsMarkup(record: unknown): Markup {
   const item = fieldsOf(record)
   const drop = fieldsOf(item.dropMeta)
   const ways = listOf(drop.type).map(apiWords)

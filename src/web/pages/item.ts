@@ -4,12 +4,12 @@ import { nearest } from '../../base/text/nearest.ts'
 import type { Sql } from '../../db/database.ts'
 import type { Figure } from '../../drawing/figure.ts'
 import { type Cell, type Markup, tableMarkup } from '../../drawing/html-table.ts'
-import { apiWords, count, instant, levelText, moment } from '../../drawing/words.ts'
+import { count, instant, levelText, moment } from '../../drawing/words.ts'
 import { grouped } from '../html/grouped.ts'
 import { link, pathOf } from '../html/links.ts'
 import { alone, chapterOf, type Page, type Visit } from '../html/page.ts'
 import { Problem } from '../http/problems.ts'
-import { dropsMarkup, itemCard } from './item-card.ts'
+import { itemParts } from './item-card.ts'
 import {
   changesTable,
   differences,
@@ -37,15 +37,7 @@ interface Recipe {
   readonly amount: number | null
 }
 
-/** A part of a set that the item belongs to. */
-interface SetMember {
-  readonly id: string
-  readonly set: string
-  /** Null: no item has that name now. */
-  readonly member: string | null
-  readonly name: string
-  readonly bonuses: unknown
-}
+type SetMember = Parameters<typeof itemParts>[2][number] & { readonly id: string }
 
 interface Pool {
   readonly id: string
@@ -160,7 +152,9 @@ export async function itemPage(visit: Visit): Promise<Page> {
         ...(versions.length > 1 ? [choiceFigure(path, versions, revisions)] : []),
         ...(revisions.length > 0
           ? revisionFigures(id, revisions)
-          : [{ id: 'none', title: 'No change was seen since the history began' }]),
+          : shown && !patch
+            ? []
+            : [{ id: 'none', title: 'No change was seen since the history began' }]),
       ),
     ],
   }
@@ -206,14 +200,12 @@ function leadText({ record }: Version): string {
 
 /** The card, and beside it where the item comes from and what it is good for. @param facts what is known of now alone */
 function itemFigure(id: string, { record, since }: Version, facts: ItemFacts | undefined): Figure {
-  const beside = [
-    dropsMarkup(record),
-    ...(facts ? [poolsMarkup(facts), ...setsMarkup(facts, id), recipesMarkup(facts)] : []),
-  ]
+  const { card, drops, sets } = itemParts(id, record, facts?.sets ?? [])
+  const beside = [drops, ...(facts ? [poolsMarkup(facts), ...sets, recipesMarkup(facts)] : [])]
   return {
     id: 'card',
     title: `${nameOf(record) ?? id}, as it is since ${instant(since)}`,
-    picture: html`<div class="item">${itemCard(id, record)}<div>${beside}</div></div>`,
+    picture: html`<div class="item">${card}<div>${beside}</div></div>`,
   }
 }
 
@@ -223,25 +215,6 @@ function poolsMarkup({ pools }: ItemFacts): Markup | '' {
     ...[html`<a href="/pools">${pool}</a>`, isCurrent ? 'now' : last, first, times],
   ])
   return html`<h4>In loot pools</h4>${tableMarkup({ columns: ['Pool', 'Last there (UTC)', 'First seen (UTC)', 'Times'], rows })}`
-}
-
-function setsMarkup({ sets }: ItemFacts, id: string): Markup[] {
-  return [...grouped(sets, ({ set }) => set)].map(([set, members]) => {
-    const parts = members.map(({ member, name }) =>
-      member === null || member === id ? html`<li>${name}</li>` : html`<li>${link('items', member, name)}</li>`,
-    )
-    const bonuses = Object.entries((members[0]?.bonuses ?? {}) as Readonly<Record<string, unknown>>)
-    const given = (value: unknown) =>
-      typeof value === 'object' && value !== null
-        ? Object.entries(value)
-            .map(
-              ([stat, amount]) => `${apiWords(stat)} ${typeof amount === 'number' && amount > 0 ? '+' : ''}${amount}`,
-            )
-            .join(', ')
-        : ''
-    const table = { columns: ['Worn', 'Adds'], rows: bonuses.map(([pieces, value]): Cell[] => [pieces, given(value)]) }
-    return html`<h4>Set ${set}</h4><ul class="parts">${parts}</ul>${bonuses.length > 0 ? tableMarkup(table) : ''}`
-  })
 }
 
 function recipesMarkup({ recipes }: ItemFacts): Markup | '' {

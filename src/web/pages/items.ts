@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { listFigure } from '../../drawing/figure.ts'
+import { listFigure, missing } from '../../drawing/figure.ts'
 import type { Cell } from '../../drawing/html-table.ts'
 import { apiWords, count, levelText } from '../../drawing/words.ts'
 import { link, searchForm } from '../html/links.ts'
@@ -73,36 +73,40 @@ export async function itemsPage({ sql, query }: Visit): Promise<Page> {
   )
   const total = found[0]?.total ?? 0
   const given = new URLSearchParams([...query].filter(([name]) => name !== 'sort' && name !== 'page'))
+  const none = missing('list', 'No item was seen yet', 'wynnsync sync items')
   const shown = headings.filter(([name]) => name !== 'value' || stat !== '')
   return {
     path: given.size > 0 ? `/items?${given}` : '/items',
-    title: `${count(total, 'item')}${text === '' ? '' : ` like ${text}`}`,
+    title:
+      total === 0 && given.size === 0 ? none.title : `${count(total, 'item')}${text === '' ? '' : ` like ${text}`}`,
     lead: 'Items by name, type (weapon, bow, helmet, ingredient), tier, class, level and identification (walk speed).',
     control: html`${searchForm('/items', filters, query)}${page.links(total)}`,
     chapters: [
       chapterOf(
         'items',
         'Items',
-        listFigure('list', page.range(found.length, total) ?? count(total, 'item'), {
-          columns: shown.map(([key, heading]) =>
-            sortLink(
-              { key, heading: key === 'value' ? apiWords(stat) : heading },
-              { by, isOther, isFalling },
-              { path: '/items', query, anchor: 'list' },
-            ),
-          ),
-          rows: found.map((item): Cell[] => [
-            ...[
-              link('items', item.id, item.name),
-              wordsOf(item.type),
-              wordsOf(item.kind),
-              wordsOf(item.tier),
-              item.level ?? '',
-              item.class ?? '',
-            ],
-            ...(stat === '' ? [] : [item.value]),
-          ]),
-        }),
+        total === 0 && given.size === 0
+          ? none
+          : listFigure('list', page.range(found.length, total) ?? count(total, 'item'), {
+              columns: shown.map(([key, heading]) =>
+                sortLink(
+                  { key, heading: key === 'value' ? apiWords(stat) : heading },
+                  { by, isOther, isFalling },
+                  { path: '/items', query, anchor: 'list' },
+                ),
+              ),
+              rows: found.map((item): Cell[] => [
+                ...[
+                  link('items', item.id, item.name),
+                  wordsOf(item.type),
+                  wordsOf(item.kind),
+                  wordsOf(item.tier),
+                  item.level ?? '',
+                  item.class ?? '',
+                ],
+                ...(stat === '' ? [] : [item.value]),
+              ]),
+            }),
       ),
     ],
   }

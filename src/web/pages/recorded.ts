@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { type Figure, listFigure, missing } from '../../drawing/figure.ts'
 import type { Cell } from '../../drawing/html-table.ts'
-import { apiWords, count, levelText, plainWords } from '../../drawing/words.ts'
+import { apiWords, count, levelText, plainWords, shortened } from '../../drawing/words.ts'
 import { link, searchForm } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { PER_PAGE, pageOf, sortLink } from '../html/sorted-table.ts'
@@ -30,7 +30,7 @@ interface Listed {
 
 const words = (value: Cell): Cell => (typeof value === 'string' ? levelText(apiWords(value)) : (value ?? ''))
 const whole = (value: Cell): Cell => value ?? ''
-const prose = (value: Cell): Cell => (typeof value === 'string' ? plainWords(value) : (value ?? ''))
+const prose = (value: Cell): Cell => (typeof value === 'string' ? shortened(plainWords(value), 400) : (value ?? ''))
 const since: Column = { name: 'since', heading: 'Since (UTC)', isFalling: true }
 const place: Column = { name: 'place', heading: 'Place (x, y, z)', cell: whole }
 const name: Column = { name: 'name', heading: 'Name' }
@@ -117,7 +117,7 @@ export const listedKinds: readonly Listed[] = [
     ...{ path: '/abilities', one: 'ability', many: 'abilities', command: 'wynnsync sync ability-trees' },
     lead: 'Abilities of the classes, as their trees have them.',
     rows: `select coalesce(nullif(kept.name, ''), kept.id) as name, kept.class, kept.archetype, kept.ability_points as points,
-                  kept.combat_level as level, left(kept.description, 400) as description, kept.valid_from as since
+                  kept.combat_level as level, left(kept.description, 4000) as description, kept.valid_from as since
              from analytics.ability kept where kept.kind = 'ability'`,
     columns: [
       ...[
@@ -142,7 +142,7 @@ export const listedKinds: readonly Listed[] = [
       lead: 'Aspects, and what their tiers do.',
     },
     rows: `select coalesce(nullif(kept.name, ''), kept.internal_name) as name, kept.required_class as class, kept.rarity,
-                  (select left(string_agg(tier.description, ' · ' order by tier.tier), 400) from analytics.aspect_tier tier
+                  (select left(string_agg(tier.description, ' · ' order by tier.tier), 4000) from analytics.aspect_tier tier
                     where tier.internal_name = kept.internal_name) as tiers, kept.valid_from as since
              from analytics.aspect kept`,
     columns: [

@@ -42,7 +42,10 @@ export async function runsPage(visit: Visit): Promise<Page> {
   const wanted = { resources: resource === '' ? [] : [resource], failed: isFailed, since: frame.from, until: frame.to }
   const found = await readRuns(sql, { ...wanted, limit: MOST + 1 })
   const of = `${resource === '' ? '' : ` of ${resource}`}${isFailed ? ' that failed' : ''}`
-  const amount = found.length > MOST ? `The latest ${MOST} runs${of}` : `${count(found.length, 'run')}${of}`
+  const amount =
+    found.length > MOST
+      ? `The latest ${MOST} runs${of}`
+      : `${found.length === 0 ? 'No run' : count(found.length, 'run')}${of}`
   return {
     path: '/runs',
     title: `${amount}, ${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)}`,

@@ -12,14 +12,12 @@ import type { Holder } from '../../questions/asking/names.ts'
 import { csvLink, guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
-import type { HeldPlace } from '../html/places-map.ts'
+import { type HeldPlace, seenText } from '../html/places-map.ts'
 import { type Column, PER_PAGE, pageOf, sortedTable } from '../html/sorted-table.ts'
 import { Problem } from '../http/problems.ts'
 import { captureTable, latestCaptures } from './captures.ts'
 
 interface Territory extends Omit<HeldPlace, 'x1' | 'z1' | 'x2' | 'z2'> {
-  /** When the last response confirmed it. */
-  readonly observed: Date | null
   /** Whether it is known who holds it: else one without a holder is not free. */
   readonly isKnown: boolean
 }
@@ -82,7 +80,7 @@ export async function territoriesPage(visit: Visit): Promise<Page> {
       ? missing('list', 'No territory is known yet', 'wynnsync sync territories')
       : listFigure(
           'list',
-          `${count(held.length, 'territory has', 'territories have')} a holder, of ${rows.length}`,
+          `${count(held.length, 'territory has', 'territories have')} a holder, of ${rows.length}${seenText(rows, visit.now)}`,
           shownTable(rows, page, query),
         )
   return {

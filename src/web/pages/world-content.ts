@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { type Chapter, type Figure, listFigure, missing } from '../../drawing/figure.ts'
 import type { Cell } from '../../drawing/html-table.ts'
 import { observedOf } from '../../drawing/period.ts'
-import { count, moment } from '../../drawing/words.ts'
+import { apiWords, count, levelText, moment } from '../../drawing/words.ts'
 import { guildLink, link, pathOf } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
@@ -63,7 +63,10 @@ function poolChapter(rewards: readonly Reward[], index: number, items: ReadonlyM
     listFigure(`rewards-${index + 1}`, known > 0 ? count(known, 'reward') : 'What it has is not known', {
       columns: ['Reward', 'Type', 'Tier', 'Amount', 'Since (UTC)'],
       rows: rewards.map(({ reward, type, tier, amount, since, reason }) => [
-        ...[reward === null && reason ? `(${reason})` : rewardCell(reward, items), type ?? '', tier ?? ''],
+        ...[
+          reward === null && reason ? `(${reason})` : rewardCell(reward, items),
+          ...[type, tier].map((one) => (one === null ? '' : levelText(one))),
+        ],
         ...[amount ?? '', since],
       ]),
     }),
@@ -117,7 +120,10 @@ export async function leaderboardsPage(visit: Visit): Promise<Page> {
       : listFigure('list', count(boards.length, 'leaderboard'), {
           columns: ['Leaderboard', 'Ranks', 'Changes in the period', 'The last (UTC)'],
           rows: boards.map(({ type, kind }) => [
-            ...[html`<a href="${kept(pathOf('leaderboards', type))}">${type}</a>`, kind === null ? '' : `${kind}s`],
+            ...[
+              html`<a href="${kept(pathOf('leaderboards', type))}">${apiWords(type)}</a>`,
+              kind === null ? '' : `${kind}s`,
+            ],
             ...[changesOf.get(type)?.changes ?? (isWatched ? 0 : null), changesOf.get(type)?.last ?? ''],
           ]),
         })
@@ -160,8 +166,10 @@ export async function leaderboardPage(visit: Visit): Promise<Page> {
   return {
     path,
     control,
-    title: first?.name ? `${first.name} leads ${name}` : `${name}: ${count(places.length, 'place')}`,
-    lead: `${count(places.length, 'place')} of ${board.kind ?? 'unknown'} leaderboard ${name}, as seen up to ${moment(frame.to, frame.writtenAt)}. Before: ${moment(frame.from, frame.writtenAt)}.`,
+    title: first?.name
+      ? `${first.name} leads ${apiWords(name)}`
+      : `${apiWords(name)}: ${count(places.length, 'place')}`,
+    lead: `${count(places.length, 'place')} of ${board.kind ?? 'unknown'} leaderboard ${apiWords(name)}, as seen up to ${moment(frame.to, frame.writtenAt)}. Before: ${moment(frame.from, frame.writtenAt)}.`,
     chapters: [
       chapterOf(
         'places',

@@ -120,7 +120,7 @@ async function tableFigure({ sql, query }: Visit, frame: Frame): Promise<Figure>
         key: 'uptime',
         heading: 'Up for',
         value: upFor,
-        cell: (one) => (one.since === null ? '' : length(upFor(one) ?? 0)),
+        cell: (one) => (one.since === null ? '' : upFor(one) ? length(upFor(one) ?? 0) : 'seen once'),
         isFalling: true,
       },
       { key: 'most', heading: 'Most of the period', value: ({ world }) => mostOf(world), isFalling: true },
