@@ -445,6 +445,8 @@ CounterKey = TypedDict("CounterKey", {"counter_key": Optional[str]})
 
 CounterKind = TypedDict("CounterKind", {"kind": Optional[str], "resource": Optional[str], "sample_table": Optional[str]})
 
+CounterLacking = TypedDict("CounterLacking", {"counter_lacking": Optional[str]})
+
 CounterLikely = TypedDict("CounterLikely", {"owner": Optional[str], "part": Optional[str], "most": Optional[float], "fell": Optional[bool]})
 
 CounterRisen = TypedDict("CounterRisen", {"nth": Union[float, str, None], "value": Optional[float], "gained": Optional[float], "at_most": Optional[float], "quality": Optional[str], "unsent": Optional[str]})
@@ -481,7 +483,7 @@ MemberRise = TypedDict("MemberRise", {"player_uuid": Optional[str], "gained": Op
 
 MembersBetween = TypedDict("MembersBetween", {"player_uuid": Optional[str], "username": Optional[str], "rank": Optional[str], "is_answered": Optional[bool]})
 
-MembersRisen = TypedDict("MembersRisen", {"nth": Union[float, str, None], "gained": Optional[float]})
+MembersGained = TypedDict("MembersGained", {"nth": Union[float, str, None], "gained": Optional[float], "at_most": Optional[float], "quality": Optional[str]})
 
 Membership = TypedDict("Membership", {"guild_uuid": Optional[str], "player_uuid": Optional[str], "username": Optional[str], "rank": Optional[str], "joined": Optional[Instant], "valid_from": Optional[Instant], "valid_until": Optional[Instant]})
 
@@ -3328,6 +3330,24 @@ class Questions:
         given = {"limit": limit, "order": order, "select": select, **filters}
         return self._ask("counter_kind", given, ["kind", "resource", "sample_table"], {*()})
 
+    def counter_lacking(
+        self,
+        *,
+        kind: str,
+        counter: str,
+        key: str,
+        since: When,
+        times: str,
+        numbers: str,
+        limit: Optional[int] = None,
+        order: Optional[str] = None,
+        select: Optional[str] = None,
+        **filters: Filter,
+    ) -> Rows[CounterLacking]:
+        """The times whose responses lack a counter of one guild, player or character. Arguments: kind, such as member; counter; key, of the responses; since, when its series begins; times of its samples, in order; their numbers, NULL where it was not sent."""
+        given = {"kind": kind, "counter": counter, "key": key, "since": since, "times": times, "numbers": numbers, "limit": limit, "order": order, "select": select, **filters}
+        return self._ask("counter_lacking", given, ["counter_lacking"], {*()})
+
     def counter_likely(
         self,
         *,
@@ -3601,7 +3621,7 @@ class Questions:
         given = {"guild": guild, "from_time": from_time, "to_time": to_time, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("members_between", given, ["player_uuid", "username", "rank", "is_answered"], {*()})
 
-    def members_risen(
+    def members_gained(
         self,
         *,
         guilds: str,
@@ -3613,10 +3633,10 @@ class Questions:
         order: Optional[str] = None,
         select: Optional[str] = None,
         **filters: Filter,
-    ) -> Rows[MembersRisen]:
+    ) -> Rows[MembersGained]:
         """What analytics.member_rise says of each of some members. Arguments: guilds and players, of the members; counter; from_time; to_time."""
         given = {"guilds": guilds, "players": players, "counter": counter, "from_time": from_time, "to_time": to_time, "limit": limit, "order": order, "select": select, **filters}
-        return self._ask("members_risen", given, ["nth", "gained"], {*()})
+        return self._ask("members_gained", given, ["nth", "gained", "at_most", "quality"], {*()})
 
     def membership(
         self,

@@ -14,18 +14,48 @@ comment on function analytics.member_cells(uuid, uuid, text, timestamptz[], time
 'What analytics.member_rise says of one member and each cell [begins, ends). Arguments: guild; player; counter; begins and ends of the cells.';
 
 -- To begin with a member takes longer than what follows: many are asked of in one statement.
-create or replace function analytics.members_risen(guilds uuid[], players uuid[], counter text, from_time timestamptz, to_time timestamptz)
-returns table (nth bigint, gained double precision)
+create or replace function analytics.members_gained(guilds uuid[], players uuid[], counter text, from_time timestamptz, to_time timestamptz)
+returns table (nth bigint, gained double precision, at_most double precision, quality text)
 language plpgsql stable parallel safe set jit = off set plan_cache_mode = force_generic_plan as $$
 begin
   return query
-  select one.nth, risen.gained
+  select one.nth, risen.gained, risen.at_most, risen.quality
     from unnest(guilds, players) with ordinality as one(guild, player, nth)
    cross join lateral analytics.member_rise(one.guild, counter, from_time, to_time, counter = 'contributed', one.player) risen;
 end
 $$;
-comment on function analytics.members_risen(uuid[], uuid[], text, timestamptz, timestamptz) is
+comment on function analytics.members_gained(uuid[], uuid[], text, timestamptz, timestamptz) is
 'What analytics.member_rise says of each of some members. Arguments: guilds and players, of the members; counter; from_time; to_time.';
+
+-- Responses of which it is known that they lack the counter: all or nearly all of that time did, or this one's.
+create or replace function analytics.counter_lacking(kind text, counter text, key text, since timestamptz, times timestamptz[], numbers double precision[])
+returns tstzmultirange
+language sql stable parallel safe
+begin atomic
+  with series as materialized (
+    select one.observed_at, one.value from unnest(times, numbers) as one(observed_at, value)
+  )
+  select range_agg(span.at)
+    from (select tstzrange(lacked.last_sent_at, lacked.until_at, '()') as at from analytics.counter_unsent(counter_lacking.kind, counter) lacked
+           union all
+          select tstzrange(coalesce((select max(one.observed_at) from analytics.counter_kind() about
+                                       join sync.observation one on one.resource = about.resource and one.key = counter_lacking.key
+                                      where about.kind = counter_lacking.kind and one.status in ('ok', 'unchanged', 'partial')
+                                        and one.observed_at < gone.at), '-infinity'),
+                           coalesce((select min(later.observed_at) from series later where later.value is not null and later.observed_at > gone.at), 'infinity'), '()')
+            from (select min(run.observed_at) filter (where run.value is null) as at
+                    from (select series.*, count(series.value) over (order by series.observed_at) as part from series
+                           where array_position(numbers, null) is not null) run
+                   group by run.part) gone
+           where gone.at is not null
+           union all
+          -- Before the first number, or where there is none: not there yet, or hidden.
+          select tstzrange('-infinity', coalesce(min(series.observed_at) filter (where series.value is not null), 'infinity'), '()') from series
+          having coalesce(min(series.observed_at) > since, true)) span
+   where not isempty(span.at);
+end;
+comment on function analytics.counter_lacking(text, text, text, timestamptz, timestamptz[], double precision[]) is
+'The times whose responses lack a counter of one guild, player or character. Arguments: kind, such as member; counter; key, of the responses; since, when its series begins; times of its samples, in order; their numbers, NULL where it was not sent.';
 
 -- The one way in which rises of a counter are made: of each cell [begins, ends), at least and at most, and how sure that is.
 create or replace function analytics.counter_risen(kind text, owner uuid, part uuid, counter text, begins timestamptz[], ends timestamptz[])
@@ -53,23 +83,11 @@ begin atomic
     select one.observed_at, one.value
       from period cross join lateral analytics.counter_series(counter_risen.kind, counter_risen.owner, counter_risen.part, counter, period.begins, period.ends) one
   ), unsent as materialized (
-    -- Responses of which it is known that they lack the counter: all or nearly all of that time did, or this one's.
-    select range_agg(span.at) as at
-      from (select tstzrange(lacked.last_sent_at, lacked.until_at, '()') as at from analytics.counter_unsent(counter_risen.kind, counter) lacked
-             union all
-            select tstzrange(coalesce((select max(one.observed_at) from about join sync.observation one on one.resource = about.resource and one.key = about.key
-                                        where one.status in ('ok', 'unchanged', 'partial') and one.observed_at < gone.at), '-infinity'),
-                             coalesce((select min(later.observed_at) from series later where later.value is not null and later.observed_at > gone.at), 'infinity'), '()')
-              from (select min(run.observed_at) filter (where run.value is null) as at
-                      from (select series.*, count(series.value) over (order by series.observed_at) as part from series
-                             where exists (select from series lacking where lacking.value is null)) run
-                     group by run.part) gone
-             where gone.at is not null
-             union all
-            -- Before the first number, or where there is none: not there yet, or hidden.
-            select tstzrange('-infinity', coalesce(min(series.observed_at) filter (where series.value is not null), 'infinity'), '()') from series
-            having coalesce(min(series.observed_at) > (select period.begins from period), true)) span
-     where not isempty(span.at)
+    select analytics.counter_lacking(counter_risen.kind, counter, about.key, period.begins, every.times, every.numbers) as at
+      from about
+     cross join period
+     cross join (select array_agg(series.observed_at order by series.observed_at) as times,
+                        array_agg(series.value order by series.observed_at) as numbers from series) every
   ), border as materialized (
     select moment.at, near.before_at, near.after_at, near.is_watched
       from (select cell.begins as at from cell union select cell.ends from cell) moment

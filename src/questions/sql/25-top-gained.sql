@@ -21,21 +21,33 @@ begin atomic
       from asked cross join lateral analytics.counter_likely(top_gained.kind, asked.counter, asked.begins, asked.ends) one
   ), tried as materialized (
     -- What members gained is cheap to know of many at once.
-    select most.owner, most.part, most.most, most.fell,
+    select most.owner, most.part, most.most, most.fell, own.gained, own.at_most, own.quality,
            row_number() over (order by own.gained desc nulls last, case when own.gained is null then most.nth end, most.owner, most.part) as nth
       from asked
       join most on most.nth <= 4 * asked.n + 40
-      left join (select risen.nth, risen.gained
+      left join (select risen.*
                    from (select array_agg(most.owner order by most.nth) as owners, array_agg(most.part order by most.nth) as parts
                            from asked join most on most.nth <= 4 * asked.n + 40 where asked.is_of_members) members
                   cross join asked
-                  cross join lateral analytics.members_risen(members.owners, members.parts, asked.counter, asked.begins, asked.ends) risen) own
+                  cross join lateral analytics.members_gained(members.owners, members.parts, asked.counter, asked.begins, asked.ends) risen) own
         on own.nth = most.nth
   ), likely as materialized (
     select tried.owner, tried.part, own.gained, own.quality, own.at_most, own.unsent
       from asked
       join tried on tried.nth <= asked.n + 2
      cross join lateral analytics.counter_risen(top_gained.kind, tried.owner, tried.part, asked.counter, array[asked.begins], array[asked.ends]) own
+     where not asked.is_of_members
+     union all
+    -- As there: what a member hides is in no series.
+    select tried.owner, tried.part, case when own.is_shown then tried.gained end, tried.quality, tried.at_most,
+           analytics.counter_lacking('member', asked.counter, tried.owner::text, asked.begins - interval '168 hours', own.times, own.numbers)
+      from asked
+      join tried on tried.nth <= asked.n + 2
+     cross join lateral (select array_agg(one.observed_at order by one.observed_at) as times, array_agg(one.value order by one.observed_at) as numbers,
+                                bool_or(one.value is not null and one.observed_at >= asked.begins and one.observed_at <= asked.ends) as is_shown
+                           from analytics.counter_series('member', tried.owner, tried.part, asked.counter,
+                                                         asked.begins - interval '168 hours', asked.ends + interval '168 hours') one) own
+     where asked.is_of_members
   ), enough as materialized (
     -- Those who cannot have gained more than the last of the first are not among them, unless they began again.
     select coalesce((select likely.gained from likely where likely.gained is not null
@@ -77,3 +89,4 @@ comment on function analytics.top_gained(text, text, timestamptz, timestamptz, i
 
 -- That of former versions returned less.
 drop function if exists analytics.counter_most(text, text, timestamptz, timestamptz);
+drop function if exists analytics.members_risen(uuid[], uuid[], text, timestamptz, timestamptz);

@@ -21,8 +21,8 @@ declare
     select oid from pg_proc
      where oid = any (own_functions)
        and proname in ('watch', 'expected_every', 'unobserved', 'watched', 'watched_share', 'online_known',
-                       'members_between', 'member_rise', 'members_risen', 'counter_border', 'counter_unsent', 'counter_steps',
-                       'counter_source', 'counter_series', 'counter_risen', 'counter_covered', 'counter_cells', 'counter_likely',
+                       'members_between', 'member_rise', 'members_gained', 'counter_border', 'counter_unsent', 'counter_steps',
+                       'counter_source', 'counter_series', 'counter_lacking', 'counter_risen', 'counter_covered', 'counter_cells', 'counter_likely',
                        'counter_first', 'counter_soonest'));
   one record;
 begin

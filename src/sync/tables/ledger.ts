@@ -125,7 +125,8 @@ export const observation = syncTable(
     runId: uuid('The run: run_id in sync.run.').notNull(),
   },
   (self) => [
-    index('observation_key').on(self.resource, self.key, self.observedAt),
+    // With the status, so that a year of responses about a guild is read from the index alone.
+    index('observation_key').on(self.resource, self.key, self.observedAt, self.status),
     // Coverage of a worklist: all responses by time, whatever their key.
     index('observation_received').on(self.resource, self.receivedAt),
   ],
