@@ -55,8 +55,8 @@ export function problemResponse(context: Context, { problem, details }: Problem,
   return context.body(JSON.stringify(document), status, { ...headers, 'content-type': 'application/problem+json' })
 }
 
-const css = `:root { color-scheme: light dark } body { margin: 0 auto; max-width: 720px; padding: 24px 16px; font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
-h1 { font-size: 25px; line-height: 1.2 } a { color: light-dark(#07578a, #8fc9f0) } header a { display: inline-block; margin-right: 14px } input, button { font: inherit; padding: 4px 8px; max-width: 100% }`
+const css = `:root { color-scheme: light dark } body { margin: 0 auto; max-width: 720px; padding: 24px 16px; font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; color: light-dark(#1d1f21, #e4e4df); background: light-dark(#fcfcfa, #16181b) }
+h1 { font-size: 25px; line-height: 1.2 } a { color: light-dark(#07578a, #8fc9f0) } header a { display: inline-block; margin-right: 14px } input, button { font: inherit; color: inherit; background: inherit; border: 1px solid; border-radius: 4px; padding: 4px 8px; max-width: 100% }`
 
 /** Its style, and that the search of the page may be sent. */
 const policy = [

@@ -174,6 +174,7 @@ function viewMap({ resources, levels, blind, places: given }) {
     }
     remember()
   }
+  const amount = (one) => one?.toLocaleString('en') ?? '?'
   const fillCard = () => {
     const [territory, list] = changes[chosen]
     const known = places[territory]
@@ -197,7 +198,7 @@ function viewMap({ resources, levels, blind, places: given }) {
       row(facts, 'Defences', levelText(known.defences))
       if (known.hq) row(facts, 'Headquarters', 'yes')
       for (const [what, [makes, has, room]] of Object.entries(known.stored))
-        if (makes > 0 || has > 0) row(facts, what, (makes === null ? '?' : makes.toLocaleString('en')) + ' an hour, ' + (has ?? '?') + ' of ' + (room ?? '?') + ' stored')
+        if (makes > 0 || has > 0) row(facts, what, amount(makes) + ' an hour, ' + amount(has) + ' of ' + amount(room) + ' stored')
     }
     const routes = (known?.links ?? []).map((name) => {
       const other = changes.findIndex(([one]) => one === name)
