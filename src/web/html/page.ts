@@ -87,13 +87,13 @@ time[data-local]::after { content: ' · ' attr(data-local); color: var(--soft); 
 .site a[aria-current] { color: var(--ink); text-decoration: none; font-weight: 600 }
 form { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 16px; align-items: center }
 form label { display: flex; gap: 6px; align-items: center; font-size: 15px }
-#map-live { font-size: 13px; margin-top: 12px } #map-live p { color: var(--soft) } #map-live ol { margin: 4px 0 0; padding: 0; list-style: none; max-height: 200px; overflow: auto }
+#map-live { font-size: 13px; margin-top: 12px } #map-live p { color: var(--soft) } #map-live ol { margin: 4px 0 0; padding: 0; list-style: none } #map-live div { max-height: 200px; overflow: auto }
 @media screen and (max-width: 900px) { th, td { padding-left: 6px; padding-right: 6px } }
 @media screen and (max-width: 740px) { td time[data-local]::after { content: none } .health { margin-left: 0 } }
 @media print { #map-live, .top form, .site, .parts, .period, .health { display: none } time[data-local]::after { content: none } }
 form[role=search] input { max-width: 11em } .top form[role=search] input { max-width: none } code:target { outline: 2px solid var(--ink); outline-offset: 3px }
 body:has(.wide-page) { max-width: none; padding-top: 14px } body:has(.wide-page) h1 { font-size: 20px } body:has(.wide-page) h1 + .soft { display: none } body:has(.wide-page) .site { margin-bottom: 10px }
-.wide-page h2, .wide-page h3, .wide-page figcaption:not(:last-child) { display: none } .wide-page figure { margin-top: 12px }
+.wide-page h3, .wide-page figcaption:not(:last-child) { display: none } .wide-page figure { margin-top: 12px }
 .wide-page .map-body { grid-template-columns: minmax(0, 1fr) 300px; gap: 10px 20px } .map-side { max-height: 78vh; overflow: auto }
 .map-tools { grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; font-size: 14px } .map-tools .note { margin: 0 }
 #map-strip { flex: 1 1 200px; height: 26px; min-width: 0; border-bottom: 1px solid var(--rule) }
@@ -117,7 +117,7 @@ rect.taken { stroke: var(--ink); stroke-width: 3 }
 .resources b a { color: inherit; text-decoration: none } .resources b a:hover { text-decoration: underline } .resources span { color: var(--soft) }
 .bars { display: block; width: 100%; height: 20px } .bars path { stroke: var(--cover); stroke-width: 10 }
 @media screen and (max-width: 740px) { .resources li { grid-template-columns: minmax(0, 1fr) 3.6em; gap: 2px 10px } .resources b, .resources li > span:not(.n) { grid-column: 1 / -1 } }
-body:has(.home-page) { max-width: 1440px } .home-page h2, .home-page figcaption:not(:last-child) { display: none } .home-page section, .home-page figure { margin-top: 18px }
+body:has(.home-page) { max-width: 1440px } :is(.home-page, .wide-page) h2 { position: absolute; margin: 0; clip-path: inset(50%) } .home-page figcaption:not(:last-child) { display: none } .home-page section, .home-page figure { margin-top: 18px }
 .front { display: grid; grid-template-columns: minmax(0, 2fr) minmax(260px, 1fr); gap: 10px 28px } .places { display: block; width: 100%; height: auto; max-height: 82vh; font: 11px system-ui, sans-serif }
 .places rect, .places path { stroke: var(--paper) } .places a:hover rect { stroke: var(--ink); stroke-width: 2 } .places text { fill: var(--on-guild); pointer-events: none }
 #ticker { list-style: none; margin: 8px 0 0; padding: 0; font-size: 14px } #ticker li { padding: 6px 0; border-top: 1px solid var(--rule); line-height: 1.7 } #ticker time { color: var(--soft); margin-right: 4px }

@@ -133,7 +133,7 @@ function placesOf(rows: readonly PlaceRow[]): object {
 }
 
 /** Filled by the script of the page. */
-const liveCaptures = html`<section id="map-live" hidden><p role="status"></p><ol role="log" tabindex="0" aria-label="Captures since the page was opened"></ol></section>`
+const liveCaptures = html`<section id="map-live" hidden><p role="status"></p><div role="log" tabindex="0" aria-label="Captures since the page was opened"><ol></ol></div></section>`
 
 function shownInstant(text: string, now: Date): Date {
   const at = instantOf(text, now.getTime())
