@@ -70,8 +70,8 @@ describe('the instant that a response speaks for', () => {
   })
 
   test.each([
-    [24 * 3600, true],
-    [24 * 3600 + 1, false],
+    [7 * 24 * 3600, true],
+    [7 * 24 * 3600 + 1, false],
   ])('may be that of an old copy where the age is %d seconds: %s', (age, isUndated) => {
     expect(datesOf(headers({ date, age: String(age) }), now)).toMatchObject({ oddHeaders: ['Age'], isUndated })
   })

@@ -23,6 +23,9 @@ describe('where the clocks of the API and of this machine', () => {
     [-2 * minute - 1, '2 minutes behind'],
     [60 * minute, '60 minutes ahead of'],
     [-60 * minute, '60 minutes behind'],
+    // Summer time in one of them, whole seconds, and a request that took a while.
+    [60.5 * minute, '61 minutes ahead of'],
+    [-60.5 * minute, '61 minutes behind'],
   ])('differ by up to an hour (%d ms), the instant is by the machine, and that is said', (skew, text) => {
     expect(dateByClocks(dates(skew))).toEqual({
       ...byMachine,
@@ -36,7 +39,7 @@ describe('where the clocks of the API and of this machine', () => {
     })
   })
 
-  test.each([60 * minute + 1, -60 * minute - 1, 365 * 24 * 60 * minute])(
+  test.each([60.5 * minute + 1, -60.5 * minute - 1, 365 * 24 * 60 * minute])(
     'differ by more than an hour (%d ms), nothing is believed, unless a person says whose clock is right',
     (skew) => {
       expect(dateByClocks(dates(skew)).clockError).toContain('nothing is loaded until they agree within an hour')

@@ -58,6 +58,12 @@ describe.each(kindsOfPart)('a wrong clock on the %s database', (kind) => {
       ['two minutes: the instant is by Date', 2 * minute, '10:02', []],
       ['fifteen minutes ahead: the instant is by this machine', 15 * minute, '10:00', [['clock', 'accepted']]],
       ['an hour behind: the instant is by this machine', -60 * minute, '10:00', [['clock', 'accepted']]],
+      [
+        'an hour of summer time and a moment: the instant is by this machine',
+        -60 * minute - 2000,
+        '10:00',
+        [['clock', 'accepted']],
+      ],
     ] as const)('%s', async (_what, ahead, instant, said) => {
       await sync(items, some('Ash'), '10:00', ahead)
       expect(await world.versions()).toEqual([['Ash', instant, 'infinity']])
@@ -299,6 +305,31 @@ describe.each(kindsOfPart)('a wrong clock on the %s database', (kind) => {
       expect(await current()).toEqual([['Ash'], ['Elm']])
       expect(await rows('select kind, subject, times from sync.claim where times > 1')).toEqual([])
     })
+
+    test.each([2 * 3600, 2 * 86_400])(
+      'and comes by turns with new ones, %d seconds old each time, takes no place and ends no item',
+      async (age) => {
+        await sync(territories, right, '10:00')
+        await sync(territories, right, '10:01')
+        await sync(items, some('Ash', 'Elm'), '10:00')
+        const old = (now: number) => ({ Expires: null, Date: new Date(now).toUTCString(), Age: String(age) })
+        for (const hour of ['11', '12', '13', '15', '18', '22']) {
+          await sync(territories, right, `${hour}:00`)
+          for (const minutes of ['05', '10', '15']) {
+            await say(territories, wrong, `${hour}:${minutes}`, old)
+            await syncBoth(territories)
+          }
+          await sync(items, some('Ash', 'Elm'), `${hour}:20`)
+          await say(items, some('Ash'), `${hour}:59`, old)
+          await syncBoth(items)
+        }
+        expect(await rows('select territory, guild_prefix, valid_until from game.territory_hold order by 1')).toEqual([
+          ['Elm', 'ddd', 'infinity'],
+          ['Oak', 'bbb', 'infinity'],
+        ])
+        expect(await current()).toEqual([['Ash'], ['Elm']])
+      },
+    )
 
     test('and comes again for longer than six hours is believed', async () => {
       await sync(items, some('Ash', 'Elm'), '10:00')

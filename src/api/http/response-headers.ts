@@ -26,8 +26,8 @@ export interface Dates {
 const AGE_TOLERANCE = MINUTE
 /** No copy counts as older than that, whatever its headers say; ms. */
 const LONGEST_LIFETIME = 60 * MINUTE
-/** No cache keeps a copy for longer, ms: what is said to be older has a wrong header, and what is said to come later, too. */
-const OLDEST_COPY = 24 * 60 * MINUTE
+/** No cache keeps a copy for longer than a week, ms: what is said to be older has a wrong header, and what is said to come later, too. */
+const OLDEST_COPY = 7 * 24 * 60 * MINUTE
 /** `Date` is cut to whole seconds: what was made within its second seems to come after it. ms */
 const SECOND = 1000
 

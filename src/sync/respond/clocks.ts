@@ -5,8 +5,8 @@ import type { ClockSetting } from '../evidence/policies.ts'
 const minute = 60_000
 /** Two clocks that differ by no more than this tell the same time: requests take a while, and headers count seconds. ms */
 export const AGREEING_CLOCKS = 2 * minute
-/** Where they differ by no more than this, the one of this machine is near enough; ms. */
-const USABLE_CLOCK = 60 * minute
+/** Where they differ by no more than this, the one of this machine is near enough: an hour, as by summer time, and what a request takes. ms */
+const USABLE_CLOCK = 60.5 * minute
 
 /** What was odd about how a response was dated, as a guard action. */
 interface ClockRemark {
