@@ -4,6 +4,7 @@ import { openServer } from '../../src/db/server/server.ts'
 import { gameDigests } from '../support/backfill.ts'
 import { runInside } from '../support/cli-inside.ts'
 import { type Commit, gitRepository } from '../support/git-repository.ts'
+import { guildBody, guildId, playerId } from '../support/guild-answers.ts'
 import { testDatabaseUrl } from '../support/postgres.ts'
 import { type Fields, hasRecordings, recordedFolder, recordedResponses } from '../support/recorded.ts'
 import { recordingFolder } from '../support/recording-folder.ts'
@@ -197,6 +198,70 @@ function byClass({ bodies }: State, _nth = 0, nameOf = (name: string) => `data/$
   return files
 }
 
+/** Two guilds and two boards: a guild rises in each state, one member leaves and one comes; a board has other places. */
+const keyedStates: readonly State[] = [0, 1, 2].map((nth) => ({
+  at: hours(nth),
+  bodies: Object.fromEntries([
+    ...['a', 'b'].map((letter) => [
+      `/guild/uuid/${guildId(letter)}`,
+      guildBody(letter, { 1: { rank: 'owner' }, [2 + nth]: {}, 9: { contributed: nth } }, { level: 5 + nth }),
+    ]),
+    ...['guildLevel', 'guildWars'].map((board) => [
+      `/leaderboards/${board}`,
+      Object.fromEntries(
+        Array.from({ length: 100 }, (_, place) => [
+          String(place + 1),
+          { uuid: playerId(place + (place > 97 ? nth : 0)), name: `G${place}`, prefix: 'G', level: 100 - place + nth },
+        ]),
+      ),
+    ]),
+  ]),
+}))
+
+/** As a name and what it has, of guilds or of boards. */
+const namedIn = ({ bodies }: State, kind: string) =>
+  Object.entries(bodies).flatMap(([target, body]): [string, unknown][] =>
+    target.startsWith(kind)
+      ? [[kind === '/guild/' ? String((body as Fields).name) : (target.split('/').at(-1) ?? ''), body]]
+      : [],
+  )
+const filesOfKeys = (state: State, guildFile: (name: string) => string, boardFile: (name: string) => string) =>
+  Object.fromEntries([
+    ...namedIn(state, '/guild/').map(([name, body]) => [guildFile(name), body]),
+    ...namedIn(state, '/leaderboards/').map(([name, body]) => [boardFile(name), body]),
+  ])
+const dayOf = ({ at }: State) => new Date(at).toISOString().slice(0, 19).replaceAll(':', '')
+
+/** How archives keep what has a response for each key. */
+const keyedLayouts: Readonly<Record<string, Layout>> = {
+  'a file for each': (state) =>
+    filesOfKeys(
+      state,
+      (name) => `data/${name}.json`,
+      (name) => `leaderboards/${name}.json`,
+    ),
+  'a file for each time of each': (state) =>
+    filesOfKeys(
+      state,
+      (name) => `guilds/${name} ${dayOf(state)}.json`,
+      (name) => `leaderboards/${name}/${dayOf(state)}.json`,
+    ),
+  'a folder for each time': (state) =>
+    filesOfKeys(
+      state,
+      (name) => `${dayOf(state)}/guilds/${name}.json`,
+      (name) => `${dayOf(state)}/leaderboards/${name}.json`,
+    ),
+  'all in one file': (state) => ({
+    'guilds.json': { time: state.at, guilds: Object.fromEntries(namedIn(state, '/guild/')) },
+    'leaderboards.json': Object.fromEntries(namedIn(state, '/leaderboards/')),
+  }),
+  'a list in a file for each time': (state) => ({
+    [`${dayOf(state)}.json`]: namedIn(state, '/guild/').map(([, body]) => [state.at, body]),
+    [`leaderboards/${dayOf(state)}.json`]: Object.fromEntries(namedIn(state, '/leaderboards/')),
+  }),
+}
+
 describe('an archive is found and loaded as the same responses in a folder of recordings, row for row', () => {
   test.each(Object.entries(layouts))('%s', async (_layout, filesOf) => {
     const { digests, loaded } = await fromGit(commitsOf(states, filesOf))
@@ -227,6 +292,15 @@ describe('an archive is found and loaded as the same responses in a folder of re
     const { digests } = await fromGit(commitsOf(abilityStates, filesOf))
     expect(digests).toEqual(await fromFolder(abilityStates))
     expect(digests['game.ability']).toMatchObject({ rows: 14 })
+  })
+
+  test.each(Object.entries(keyedLayouts))('of guilds and boards, %s', async (layout, filesOf) => {
+    const { digests, loaded } = await fromGit(commitsOf(keyedStates, filesOf))
+    expect([loaded.broken, loaded.skipped]).toEqual([[], []])
+    expect(digests).toEqual(await fromFolder(keyedStates))
+    expect([digests['game.guild'], digests['game.guild_member']]).toMatchObject([{ rows: 2 }, { rows: 10 }])
+    if (layout.includes('time'))
+      expect((await fromGit(atOnce(commitsOf(keyedStates, filesOf)))).digests).toEqual(digests)
   })
 
   test('of abilities, which go on with a commit that has only one class', async () => {

@@ -234,6 +234,41 @@ describe('files of a git history', () => {
     ).toEqual([])
   })
 
+  test('are states of one where only numbers in their paths differ, and each came with another commit', async () => {
+    const versions = ['2.0', '2.1', '2.10'].map((version, nth) => ({
+      [`v${version}/items.json`]: part('weapon', 'Ash', 'Oak', 'Elm', `New ${nth}`),
+    }))
+    expect((await detect(...versions)).mapped).toEqual(
+      ['v2.0', 'v2.1', 'v2.10'].map((name) => `${name}/items.json=items`),
+    )
+  })
+
+  test('of all keys in one are found, as a map or a list, with a time beside each or not', async () => {
+    const guilds = Array.from({ length: 30 }, (_, nth) => ({ ...guild(nth), members: { total: 0 } }))
+    const { mapped, detected } = await detect({
+      'a/by-name.json': { updated: 5, guilds: Object.fromEntries(guilds.map((one) => [one.name, one])) },
+      'b/list.json': guilds,
+      'c/pairs.json': guilds.map((one) => [5, one]),
+      'd/others.json': [...guilds.slice(0, 10), ...Array.from({ length: 20 }, (_, nth) => guild(nth))],
+    })
+    expect(mapped).toEqual(['a/by-name.json=guilds', 'b/list.json=guilds', 'c/pairs.json=guilds'])
+    expect(detected.map(({ files, records }) => [files, records])).toEqual([
+      [1, 30],
+      [1, 30],
+      [1, 30],
+    ])
+  })
+
+  test('of a key each are one series where each has its own folder, but for folders with something else', async () => {
+    const folders = (file: string) =>
+      Array.from({ length: 60 }, (_, nth) => [`guilds/G ${nth}/${file}`, { ...guild(nth), members: { total: 0 } }])
+    const days = [...folders('2026-05-01.json'), ...folders('2026-05-02.json')]
+    const { mapped, detected } = await detect(Object.fromEntries([...days, ['guilds/G 1/notes.json', [1]]]))
+    expect([mapped, detected[0]?.files, detected[0]?.records]).toEqual([['guilds/*/????-??-??.json=guilds'], 120, 60])
+    const others = Object.fromEntries([...folders('guild.json').slice(0, 3), ['guilds/x/guild.json', [1]]])
+    expect((await detect(others)).mapped).toEqual([0, 1, 2].map((nth) => `guilds/G ${nth}/*.json=guilds`))
+  })
+
   test('of a key each leave out what is beside them', async () => {
     const guilds = Object.fromEntries(
       Array.from({ length: 45 }, (_, nth) => [`guilds/${uuid(nth)}.json`, { ...guild(nth), members: { total: 0 } }]),

@@ -34,7 +34,7 @@ export interface GitVersion {
 export type GitDates = 'author' | 'committer' | 'rising'
 
 /** The dates of the commits that the first parents lead through. */
-export interface CommitDates {
+interface CommitDates {
   /** By full hash, ms since the epoch. */
   readonly at: ReadonlyMap<string, number>
   /** Commits whose author has another date than the committer, and how many of them are dated by the author. */

@@ -1,6 +1,8 @@
+import { isUuid, uuidText } from '../../api/schemas/form/limits.ts'
 import { fieldsOf, isFields } from '../../api/schemas/form/unknown.ts'
 import { parseJsonBytes } from '../../base/text/decode.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
+import { namedPath, stemOf } from './git-globs.ts'
 
 /*
  * What of a file is a response: all of it, or fields of an envelope around it, such as
@@ -116,4 +118,52 @@ export function kindsIn({ file }: Resource, body: unknown): Set<string> {
   const { field, members } = file?.kinds ?? { field: '', members: [] }
   const values = new Set(Object.values(recordsOf(body)).map((record) => (isFields(record) ? record[field] : undefined)))
   return new Set(members.filter((kind) => values.has(kind)))
+}
+
+/** The responses of a worklist in a file, each with the names that lead to it: the whole file, or one for each key in a map or list. */
+export function keyedIn(
+  resource: Worklist,
+  content: unknown,
+  depth = MOST_ENVELOPES,
+): readonly { readonly names: readonly string[]; readonly body: unknown }[] {
+  if (looksLike(resource, content)) return [{ names: [], body: content }]
+  const inner = depth > 0 && content instanceof Object ? Object.entries(content) : []
+  const entries = inner.filter(([name, value]) => value instanceof Object && !notAState.test(name))
+  const isOne = ([, value]: [string, unknown]) => keyedIn(resource, value, depth - 1).length > 0
+  const sample = entries.filter((_, nth) => nth % Math.ceil(entries.length / SAMPLE.records) === 0)
+  if (sample.filter(isOne).length < SAMPLE.share * Math.max(1, sample.length)) return []
+  return entries.flatMap(([name, value]) =>
+    keyedIn(resource, value, depth - 1).map(({ names, body }) => ({ names: [name, ...names], body })),
+  )
+}
+
+/**
+ * The keys of a file of a worklist: what its content says, or its name, which may be the end of a URL, or the name of a field. And whether it
+ * is only the beginning of a list: how many places were asked for is not in it.
+ */
+export async function keysOfFile(
+  resource: Worklist,
+  path: string,
+  read: () => Promise<Buffer | null>,
+): Promise<readonly { readonly key: string; readonly isPart: boolean; readonly names: readonly string[] }[]> {
+  const { keyOf, listLimit } = resource
+  const name = nameIn(path)
+  const isShort = (body: unknown) => listLimit !== undefined && Object.keys(Object(body)).length < listLimit.usual
+  if (isUuid(name)) return [{ key: uuidText(name), isPart: false, names: [] }]
+  const parsed = await contentOf(read())
+  const found = keyedIn(resource, parsed)
+  if (found.length === 0) return [{ key: keyOf(parsed) ?? name, isPart: isShort(parsed), names: [] }]
+  return found.map(({ names, body }) => {
+    const key = keyOf(body) ?? (found.length > 1 ? names.at(-1) : undefined) ?? name
+    return { key, isPart: isShort(body), names }
+  })
+}
+
+/** What a file is called without a date: itself, or where nothing is left, the folder that it is in. */
+function nameIn(path: string): string {
+  const [file = '', ...folders] = namedPath(path).rest.split('/').reverse()
+  const plain = stemOf(file)
+    .replace(/\.[a-z]+$/, '')
+    .replace(/\?.*$/, '')
+  return [plain, ...folders].map((name) => name.replace(/^[-_. ]+|[-_. ]+$/g, '')).find((name) => name !== '') ?? ''
 }

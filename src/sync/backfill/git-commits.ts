@@ -1,7 +1,9 @@
 import { type GitVersion, gitChanges, hasVersions } from '../../api/recordings/git-history.ts'
 import { UsageError } from '../../base/errors.ts'
 import { namedPath } from './git-globs.ts'
-import type { GitCommit } from './git-parts.ts'
+import type { joinParts } from './git-parts.ts'
+
+type GitCommit = Parameters<typeof joinParts>[1][number]
 
 /** A commit that is so much later than the date in the name of a file does not say when that was written, ms: a day, and any time zone. */
 const MOST_AFTER = 38 * 3_600_000

@@ -138,9 +138,8 @@ function isWhole({ file, backfill }: Resource, files: readonly Found[]): boolean
   return records === undefined || 2 * new Set(files.flatMap(({ keys }) => [...keys])).size >= records
 }
 
-/** Whether files are states of different times beside each other, such as `2024-05-01.json`: no commit has both. */
+/** Whether files are states of different times, such as `2024.json` or `v2.1/items.json`: called alike but for numbers, and no commit has both. */
 function isNextOf(one: Found, other: Found): boolean {
-  const isDated = [one, other].every(({ path }) => /\d{4}/.test(stemOf(path)))
-  const isBeside = posix.dirname(one.glob) === posix.dirname(other.glob)
-  return isDated && isBeside && ![...one.commits].some((commit) => other.commits.has(commit))
+  const [name, otherName] = [one, other].map(({ path }) => path.replace(/\d+/g, '#'))
+  return name === otherName && ![...one.commits].some((commit) => other.commits.has(commit))
 }

@@ -14,9 +14,10 @@ import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import type { Json } from '../normalize/hash.ts'
 import { prepare } from '../normalize/prepare.ts'
-import { contentOf, kindsIn, respondsIn, responseIn } from './git-bodies.ts'
+import { contentOf, keyedIn, kindsIn, respondsIn, responseIn } from './git-bodies.ts'
 import { type Found, type JsonFile, partsOfHistory } from './git-copies.ts'
 import { globOf, namedPath, stemOf } from './git-globs.ts'
+import { keyedGroups } from './git-keyed.ts'
 import { areMostlyIn, extractBody, keysIn } from './git-parts.ts'
 import { onlyRequest } from './recorded-requests.ts'
 
@@ -52,6 +53,7 @@ interface Detected {
 type DetectProgress = (what: 'commits' | 'files', done: number, of: number | null) => void
 
 type Known = Resource | Worklist
+type KeyedFile = Parameters<typeof keyedGroups>[0][number]
 
 /** How many records of a file are looked at, and what share of them must be of the resource. */
 const SAMPLE = { records: 20, share: 0.9 }
@@ -81,7 +83,7 @@ export async function detectResponses(
     const files = await filesOfHistory(repository, onProgress)
     const { chosen, notRead } = filesToRead(files)
     const singles: Found[] = []
-    const keyed = new Map<string, { resource: Worklist; files: JsonFile[] }>()
+    const keyed: KeyedFile[] = []
     const others: JsonFile[] = []
     const unreadable: Detected['unreadable'][number][] = []
     let done = 0
@@ -92,17 +94,11 @@ export async function detectResponses(
       if (found.length === 0) others.push(file)
       for (const one of found) {
         if ('keys' in one) singles.push(one)
-        else {
-          const name = `${folderOf(file)} ${one.resource.name}`
-          const group = keyed.get(name) ?? { resource: one.resource, files: [] }
-          group.files.push(file)
-          keyed.set(name, group)
-        }
+        else keyed.push({ ...one, file })
       }
       onProgress('files', ++done, chosen.length)
     }
-    const foreign = [...others, ...singles]
-    const lists = [...keyed.values()].map((group) => keyedFiles(group, foreign, [...files.values()]))
+    const lists = keyedGroups(keyed, [...others, ...singles], [...files.values()]).map(keyedFiles)
     const { detected, leftOut } = singleFiles(singles, { read: chosen, all: [...files.values()] })
     const all = [...lists, ...detected].sort((a, b) => (a.glob < b.glob ? -1 : 1))
     return { detected: all, leftOut, notRead, unreadable, remarks: await cutsOf(repository) }
@@ -225,6 +221,22 @@ function spread<T>(list: readonly T[], count: number): T[] {
   return Array.from({ length: count }, (_, nth) => list[Math.round((nth * (list.length - 1)) / (count - 1))] as T)
 }
 
+interface Likely {
+  readonly resource: Known
+  readonly body: unknown
+  /** Where it is in the file. */
+  readonly fields: string
+  /** How many responses are there. */
+  readonly count: number
+}
+
+/** The first of the responses of a worklist in a file. */
+function keyedResponse(resource: Worklist, content: unknown): Omit<Likely, 'resource'> | undefined {
+  const all = keyedIn(resource, content)
+  const [first] = all
+  return first && { body: first.body, fields: all.length > 1 ? 'each' : first.names.join(), count: all.length }
+}
+
 /**
  * The resources that sent a body, or what is in it, by the fields that only each has; none where it may have been one of several.
  */
@@ -232,17 +244,17 @@ async function recognise(
   body: unknown,
   file: JsonFile,
   candidates: readonly Known[],
-): Promise<(Found | { readonly resource: Worklist })[]> {
+): Promise<(Found | Omit<KeyedFile, 'file'>)[]> {
   const { path } = file
   const sure: Found[] = []
-  const likely: { resource: Known; body: unknown; fields: string; known: number; unknown: number }[] = []
+  const likely: (Likely & { readonly known: number; readonly unknown: number })[] = []
   for (const resource of candidates) {
     if (resource.file?.respondsTo && !isWorklist(resource)) {
       const keys = new Set(respondsIn(resource, body, path).map(({ target }) => target))
       if (keys.size > 0) sure.push({ ...file, resource, keys, kinds: new Set(), known: 1, unknown: 0 })
       continue
     }
-    const response = responseIn(resource, body)
+    const response = isWorklist(resource) ? keyedResponse(resource, body) : responseIn(resource, body)
     const isNamed = path.includes(resource.name)
     // Where the key is not in the body, and of the shortest records, the name of the file must say it.
     if (!response || (isWorklist(resource) && resource.keyOf(response.body) === undefined && !isNamed)) continue
@@ -250,10 +262,10 @@ async function recognise(
     // Without a form of its own, one field may stand in any file.
     const isTelling = fields !== undefined && (resource.file !== undefined || fields.known >= 2 || isNamed)
     if (isTelling && (fields.unknown === 0 || fields.known > 2 * fields.unknown))
-      likely.push({ resource, ...response, ...fields })
+      likely.push({ resource, count: 1, ...response, ...fields })
   }
   if (sure.length > 0) return sure
-  const found: (Found | { readonly resource: Worklist })[] = []
+  const found: (Found | Omit<KeyedFile, 'file'>)[] = []
   for (const fields of new Set(likely.map((one) => one.fields))) {
     const same = likely.filter((one) => one.fields === fields)
     const named = same.filter(({ resource }) => path.includes(resource.name))
@@ -261,7 +273,7 @@ async function recognise(
     if (!one || other) continue
     const { resource, known, unknown } = one
     const keys = isWorklist(resource) ? undefined : await keysIn(resource, one.body)
-    if (isWorklist(resource)) found.push({ resource })
+    if (isWorklist(resource)) found.push({ resource, count: one.count })
     else if (keys) found.push({ ...file, resource, keys, kinds: kindsIn(resource, one.body), known, unknown })
   }
   return found
@@ -287,32 +299,17 @@ async function fieldsIn(resource: Known, body: unknown): Promise<{ known: number
   }
 }
 
-/** The files of a folder with one for each key: all of them, or where others are among them, those that match. */
-function keyedFiles(
-  { resource, files }: { readonly resource: Worklist; readonly files: readonly JsonFile[] },
-  foreign: readonly JsonFile[],
-  all: readonly JsonFile[],
-): DetectedFiles {
-  const [first] = files
-  const isHere = (file: JsonFile) => first !== undefined && folderOf(file) === folderOf(first)
-  const strangers = foreign.filter(isHere)
-  const byUuid = strangers.length > 0 && !strangers.some(({ path }) => isUuid(stemOf(path)))
-  const matches = all.filter((file) => isHere(file) && (!byUuid || isUuid(stemOf(file.path))))
-  const isAll = strangers.length === 0 || (byUuid && files.some(({ path }) => isUuid(stemOf(path))))
-  const matched = isAll ? matches : files
-  const any = byUuid ? uuidGlob : '*'
+function keyedFiles({ glob, resource, files, count }: ReturnType<typeof keyedGroups>[number]): DetectedFiles {
   return {
-    glob: globOf(files, isAll ? any : undefined),
+    glob,
     resource: resource.name,
-    files: countPaths(matched),
-    commits: countAll(matched),
-    records: matched.length,
+    files: countPaths(files),
+    commits: countAll(files),
+    records: count * files.length,
     expected: resource.backfill?.keys ?? null,
     mapped: true,
   }
 }
-
-const uuidGlob = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-')
 
 function countPaths(files: readonly JsonFile[]): number {
   return files.reduce((sum, { paths }) => sum + paths.size, 0)

@@ -8,14 +8,14 @@ import { type Extraction, isWorklist, type Resource, type Worklist } from '../de
 import { extractWith } from './recorded-requests.ts'
 
 /** What a commit did to the files of a resource. */
-export interface GitCommit {
+interface GitCommit {
   readonly versions: readonly GitVersion[]
   /** Paths. */
   readonly removed: readonly string[]
 }
 
 /** A response that the files of a commit make together. */
-export interface JoinedResponse {
+interface JoinedResponse {
   /** What the commit changed of it. */
   readonly changed: GitVersion
   /** The latest version of each part; a later one counts more where two have the same record. */

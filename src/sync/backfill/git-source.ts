@@ -1,7 +1,6 @@
 import { wireRequest } from '../../api/http/request.ts'
 import {
   blobSizes,
-  type CommitDates,
   checkHead,
   countMerged,
   datesOfCommits,
@@ -13,22 +12,23 @@ import {
 } from '../../api/recordings/git-history.ts'
 import { versionMemory, versionParser, versionWriter } from '../../api/recordings/json-versions.ts'
 import { BrokenRecording, type RecordingSource, type WrittenBody } from '../../api/recordings/recorded.ts'
-import { isUuid, uuidText } from '../../api/schemas/form/limits.ts'
-import { fieldsOf } from '../../api/schemas/form/unknown.ts'
+import { isFields } from '../../api/schemas/form/unknown.ts'
 import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
 import type { Recorded } from '../../api/schemas/recordings/recording-index.ts'
 import { UsageError } from '../../base/errors.ts'
-import { parseJsonBytes } from '../../base/text/decode.ts'
 import type { Database } from '../../db/database.ts'
 import { earliest } from '../declare/ignored.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import { accepted } from '../sql/history-sql.ts'
-import { contentOf, isConverted, respondsIn, responseIn } from './git-bodies.ts'
+import { contentOf, isConverted, keysOfFile, respondsIn, responseIn } from './git-bodies.ts'
 import { commitsOf } from './git-commits.ts'
 import { partOf } from './git-detect.ts'
-import { alternativesOf, namedPath, stemOf } from './git-globs.ts'
-import { type GitCommit, inOrder, type JoinedResponse, joinParts, keysIn } from './git-parts.ts'
+import { alternativesOf } from './git-globs.ts'
+import { inOrder, joinParts, keysIn } from './git-parts.ts'
 import { onlyRequest, sampleKey } from './recorded-requests.ts'
+
+type GitCommit = Parameters<typeof joinParts>[1][number]
+type JoinedResponse = Awaited<ReturnType<typeof joinParts>>['responses'][number]
 
 /** Which files of a repository are responses of which resource. */
 interface GitMapping {
@@ -140,13 +140,15 @@ async function openResponses(
       continue
     }
     latest = version.at
-    const { key, isPart } = isWorklist(resource)
-      ? await readKey(resource, version, history.blobs)
-      : { key: '', isPart: response.isPart }
-    if (isKnown(version, key)) opened.known += 1
-    else {
-      const line = responses.push({ ...response, resource }) - 1
-      lines.push(lineOf(key, { at: version.at, body: version.blob, line, isPart }))
+    const keys = isWorklist(resource)
+      ? await keysOfFile(resource, version.path, () => history.blobs.read(version.blob, MAX_BODY_BYTES))
+      : [{ key: '', isPart: response.isPart, names: [] }]
+    for (const { key, isPart, names } of keys) {
+      if (isKnown(version, key)) opened.known += 1
+      else {
+        const line = responses.push({ ...response, resource, names, share: 1 / keys.length }) - 1
+        lines.push(lineOf(key, { at: version.at, body: version.blob, line, isPart }))
+      }
     }
   }
 }
@@ -155,7 +157,9 @@ async function openResponses(
 interface GitResponse extends JoinedResponse {
   readonly resource: Resource | Worklist
   /** The names that lead to it in the file, where that is known. */
-  readonly names?: readonly string[]
+  readonly names: readonly string[]
+  /** Its share of the file, of 1. */
+  readonly share: number
 }
 
 function withoutEnvelope(resource: Resource | Worklist | undefined, content: unknown): unknown {
@@ -215,7 +219,10 @@ async function bodyOf(
     parsed.push(file.parsed)
   }
   if (names.length > 0) {
-    const body = names.reduce((inner, name) => fieldsOf(inner).find(([one]) => one === name)?.[1], parsed[0])
+    const body = names.reduce(
+      (inner, name) => (isFields(inner) || Array.isArray(inner) ? Reflect.get(inner, name) : undefined),
+      parsed[0],
+    )
     return Buffer.from(JSON.stringify(body))
   }
   const joined = resource.file?.join?.(parsed)
@@ -228,7 +235,7 @@ const newMemory = (): Memory => ({ files: new Map(), write: versionWriter(), mem
 /** How many bytes are read for each of some responses. */
 async function bytesOf(repository: string, responses: readonly GitResponse[]): Promise<number[]> {
   const sizes = await blobSizes(repository, new Set(responses.flatMap(({ parts }) => parts.map(({ blob }) => blob))))
-  return responses.map(({ parts }) => parts.reduce((own, { blob }) => own + (sizes.get(blob) ?? 0), 0))
+  return responses.map(({ parts, share }) => share * parts.reduce((own, { blob }) => own + (sizes.get(blob) ?? 0), 0))
 }
 
 function globsByResource(mappings: readonly GitMapping[]): Map<Resource | Worklist, string[]> {
@@ -343,7 +350,7 @@ async function openRequests(
     if (found.length === 0 && !isKnown) opened.broken.push(unreadableText(resource, changed))
     if (found.length > 0 && isKnown) opened.known += 1
     for (const { target, names } of found) {
-      const response = { changed, parts: [changed], isPart: false, resource, names }
+      const response = { changed, parts: [changed], isPart: false, resource, names, share: 1 / found.length }
       if (isKnown) before.set(target, response)
       else {
         for (const [other, one] of before) add(other, { ...one, changed: { ...one.changed, at: changed.at } })
@@ -374,7 +381,10 @@ function unreadableText({ name }: Resource | Worklist, version: GitVersion): str
 }
 
 /** What a repository has not, or has beside the first parents, and what of its dates is doubtful. */
-async function cutsOf(repository: string, { differing, byAuthor }: CommitDates): Promise<string[]> {
+async function cutsOf(
+  repository: string,
+  { differing, byAuthor }: Awaited<ReturnType<typeof datesOfCommits>>,
+): Promise<string[]> {
   const merged = await countMerged(repository)
   const dated = `${differing} commits have another date of the author than of the committer, and ${byAuthor} of them are dated by the author; --dates author|committer decides for all`
   const leftOut = `commits of merged branches are left out, ${merged} of them: the merges have what came of them`
@@ -400,41 +410,6 @@ async function requestOf(resource: Resource | Worklist) {
     status: 200,
     headers: {},
   })
-}
-
-/**
- * The key of a file: its name where that is a uuid, or what its content says, or its name, which may be the end of a URL. And whether it
- * is only the beginning of a list: how many places were asked for is not in it.
- */
-async function readKey(
-  resource: Worklist,
-  { path, blob }: GitVersion,
-  blobs: GitBlobs,
-): Promise<{ readonly key: string; readonly isPart: boolean }> {
-  const { keyOf, listLimit } = resource
-  const name = nameIn(path)
-  if (isUuid(name)) return { key: uuidText(name), isPart: false }
-  const isShort = (body: unknown) => listLimit !== undefined && Object.keys(Object(body)).length < listLimit.usual
-  const bytes = await blobs.read(blob, MAX_BODY_BYTES)
-  try {
-    const body = withoutEnvelope(resource, bytes === null ? undefined : parseJsonBytes(bytes))
-    return { key: keyOf(body) ?? name, isPart: isShort(body) }
-  } catch {
-    return { key: name, isPart: false }
-  }
-}
-
-/** What a file is called without a date: itself, or where nothing is left, the folder that it is in. */
-function nameIn(path: string): string {
-  const names = namedPath(path).rest.split('/').reverse()
-  const plain = names.map((name, nth) =>
-    nth > 0
-      ? name
-      : stemOf(name)
-          .replace(/\.[a-z]+$/, '')
-          .replace(/\?.*$/, ''),
-  )
-  return plain.map((name) => name.replace(/^[-_. ]+|[-_. ]+$/g, '')).find((name) => name !== '') ?? ''
 }
 
 /** The instant of the newest accepted response of a resource, of a worklist by key; ms since the epoch. */
