@@ -229,6 +229,25 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
     expect(complaints).toEqual([])
   })
 
+  test('guilds of the map have lines where few colours are seen, in the legend too, and the address keeps that', async () => {
+    const { page, complaints } = await open('/map')
+    const fillsOf = (of: string) =>
+      page.evaluate<string[]>(`[...document.querySelectorAll('${of}')].map((one) => one.getAttribute('fill'))`)
+    const plain = await fillsOf('#map-legend [data-guild]:not([data-guild="-1"]) rect')
+    expect(plain.filter((fill) => fill.startsWith('#')).length).toBeGreaterThan(1)
+    await page.selectOption('#map-mode', 'patterns')
+    await page.waitForURL(/#m=patterns$/)
+    await page.reload()
+    const lined = await fillsOf('#map-legend [data-guild]:not([data-guild="-1"]) rect')
+    expect(new Set(lined).size).toBe(plain.length)
+    expect(lined.filter((fill) => /^url\(#guild-\d+\)$/.test(fill))).toEqual(lined)
+    const places = await fillsOf('.map-port svg.plot g[data-mark=rect] rect')
+    expect(places.filter((fill) => !lined.includes(fill) && fill !== 'url(#unknown)')).toEqual([])
+    await page.selectOption('#map-mode', 'guild')
+    expect(await fillsOf('#map-legend [data-guild]:not([data-guild="-1"]) rect')).toEqual(plain)
+    expect(complaints).toEqual([])
+  })
+
   test('from near, places of the map have names and resources, and from nearer treasury and defences', async () => {
     const { page, complaints } = await open('/map')
     await page.locator('.map-port').focus()

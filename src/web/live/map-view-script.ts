@@ -217,8 +217,26 @@ function viewMap({ resources, levels, blind, places: given }) {
   const most = Math.max(1, ...changes.map(([, list]) => list.length - 1))
   const span = (now) => (since) => Math.min(1, Math.log1p(Math.max(0, now - since) / 3600000) / Math.log1p(24 * 30))
   const resourceFills = { emerald: 'var(--g2)', ore: 'var(--g6)', crop: 'var(--g3)', fish: 'var(--g1)', wood: 'var(--g0)' }
+  const lines = ['', 'M0 3H6', 'M3 0V6', 'M-1 1L1 -1M0 6L6 0M5 7L7 5', 'M0 3H6M3 0V6']
+  const patternOf = (guild) => {
+    const id = 'guild-' + guild
+    if (!document.getElementById(id)) {
+      const parts = [['pattern', { id, width: 6, height: 6, patternUnits: 'userSpaceOnUse' }], ['rect', { width: 6, height: 6, fill: 'var(--g' + (guild % 7) + ')' }],
+        ['path', { d: lines[Math.floor(guild / 7) % 5], stroke: '#000', 'stroke-width': 1 }]]
+      const [pattern, ...inside] = parts.map(([name, values]) => {
+        const part = document.createElementNS(svg.namespaceURI, name)
+        for (const [key, value] of Object.entries(values)) part.setAttribute(key, value)
+        return part
+      })
+      pattern.append(...inside)
+      document.querySelector('.patterns defs').append(pattern)
+    }
+    return 'url(#' + id + ')'
+  }
+  const legend = [...document.querySelectorAll('#map-legend [data-guild]:not([data-guild="-1"])')]
   const modes = {
     guild: undefined,
+    patterns: (place, guild) => (guild < 0 ? [] : [patternOf(guild), 1]),
     treasury: (place) => ['var(--heat)', level(places[changes[place][0]]?.treasury)],
     defences: (place) => ['var(--heat)', level(places[changes[place][0]]?.defences)],
     resources: (place) => {
@@ -233,13 +251,13 @@ function viewMap({ resources, levels, blind, places: given }) {
     heat: (place) => ['var(--heat)', 0.06 + 0.94 * ((changes[place][1].length - 1) / most)],
   }
   const said = {
-    guild: '', treasury: 'Darker: a larger treasury, as last seen.', defences: 'Darker: stronger defences, as last seen.',
+    guild: '', patterns: 'Colours and lines that can be told apart where few colours are seen.', treasury: 'Darker: a larger treasury, as last seen.', defences: 'Darker: stronger defences, as last seen.',
     resources: 'What each produces beside emeralds: ore, crops, fish or wood.', age: 'Darker: held for longer, up to a month.',
     heat: 'Darker: changed hands more often in this period.',
   }
   view.paint = (place, guild) => {
     const isDim = guildShown !== undefined && names[guild] !== guildShown
-    const [fill, share] = modes[modeOf.value]?.(place) ?? [undefined, 1]
+    const [fill, share] = modes[modeOf.value]?.(place, guild) ?? [undefined, 1]
     if (fill === undefined) return [guild < 0 ? 'url(#unknown)' : fills[guild], isDim ? 0.15 : 1]
     return share === undefined ? ['url(#unknown)', 1] : [fill, isDim ? share * 0.15 : share]
   }
@@ -295,6 +313,7 @@ function viewMap({ resources, levels, blind, places: given }) {
     step = now
     // Which places were headquarters before is not drawn.
     svg.classList.toggle('past', step < times.length - 1)
+    for (const item of legend) item.querySelector('rect').setAttribute('fill', modeOf.value === 'patterns' ? patternOf(Number(item.dataset.guild)) : fills[item.dataset.guild])
     if (chosen >= 0) fillCard()
     remember()
   }

@@ -137,8 +137,8 @@ function rollsMarkup(identifications: unknown): Markup | '' {
 /** Units of the identifications that are no numbers of their own, as the game shows them. */
 const rollUnits: readonly (readonly [RegExp, string])[] = [
   [/^raw|Raw$/, ''],
-  [/^(lifeSteal|manaSteal|poison)$/, ' per 3 s'],
-  [/^manaRegen$/, ' per 5 s'],
+  [/^(lifeSteal|manaSteal|poison)$/, '/3 s'],
+  [/^manaRegen$/, '/5 s'],
   [/(damage|defence|spellcost|bonus|experience|speed|quality|efficiency|range)$/i, ' %'],
   [/^(exploding|healthRegen|knockback|reflection|slowEnemy|sprint|sprintRegen|stealing|thorns|weakenEnemy)$/, ' %'],
 ]

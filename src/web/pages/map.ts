@@ -69,6 +69,7 @@ function longest(stretches: readonly Period[]): readonly Period[] {
 /** Shown by the script of the page. */
 const tools = html`<div class="map-tools" hidden><label>Colours <select id="map-mode">${[
   ['guild', 'guilds'],
+  ['patterns', 'guilds, by lines'],
   ...['treasury', 'defences', 'resources', 'age', 'heat'].map((mode) => [mode, mode]),
 ].map(([mode, name]) => html`<option value="${mode}">${name}</option>`)}</select></label>
 <label><input type="checkbox" id="map-routes" checked> routes</label>
