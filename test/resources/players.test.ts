@@ -73,6 +73,29 @@ describe.each(kindsOfLongTests)('players, on the %s database,', (kind) => {
     ])
   })
 
+  test('who hide hunted characters play one that is listed, in whichever spelling its uuid comes', async () => {
+    const uuid = 'abcdef01-0000-4000-8000-00000000000a'
+    const hunted = { online: true, server: 'EU1', restrictions: { huntedCharacterAccess: true, onlineStatus: false } }
+    for (const [at, listed, active] of [
+      ['11:00', uuid, uuid],
+      ['12:00', uuid, uuid.toUpperCase()],
+      ['13:00', uuid.replaceAll('-', ''), uuid],
+    ] as const)
+      await syncPlayer(world, 1, profile(1, { ...hunted, characters: { [listed]: hero }, activeCharacter: active }), at)
+    const statuses = () => rows('select observed_at, active_character from game.player_status order by 1')
+    expect(await statuses()).toEqual([['11:00', uuid]])
+    await syncPlayer(
+      world,
+      1,
+      profile(1, { ...hunted, characters: { [characterId(2)]: hero }, activeCharacter: uuid }),
+      '14:00',
+    )
+    expect(await statuses()).toEqual([
+      ['11:00', uuid],
+      ['14:00', null],
+    ])
+  })
+
   test('keep their characters where the list is empty, however often it comes', async () => {
     await syncPlayer(world, 1, profile(1, { characters: { [characterId(1)]: hero } }), '10:00')
     for (const at of ['11:00', '11:10', '02 10:00', '28 10:00'])

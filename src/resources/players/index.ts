@@ -212,7 +212,8 @@ function hidesActive(
   { activeCharacter }: Pick<Player, 'activeCharacter'>,
 ): boolean {
   if (restricted.includes('characterListAccess')) return true
-  return restricted.includes('huntedCharacterAccess') && !listed.some((uuid) => uuid === activeCharacter)
+  const active = activeCharacter && uuidText(activeCharacter)
+  return restricted.includes('huntedCharacterAccess') && !listed.some((uuid) => uuidText(uuid) === active)
 }
 
 const skills = ['strength', 'dexterity', 'intelligence', 'defence', 'agility']
