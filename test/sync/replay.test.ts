@@ -111,7 +111,16 @@ describe.each(kindsOfLongTests)('a replay on the %s database', (kind) => {
       })
     }
     answer('mage', () => ({ body: [aspect('m1', 'mage')] }))
-    await syncAt('20:00', 'rare')
+    for (const name of ['assassin', 'shaman']) answer(name, () => ({ body: [] }))
+    // Without the list, the classes that are known are asked for.
+    for (const [nth, hook] of odd.entries()) {
+      world.sandbox.setAnswer('/classes', hook)
+      await world.clock.advanceTo(instantOf(`${18 + nth}:00`))
+      answer('warrior', () => ({ body: [{ ...aspect('w1', 'warrior'), rarity: `rarity ${nth}` }] }))
+      expect(await world.syncNow(aspects, kept)).toMatchObject({ status: 'partial', closed: 0 })
+    }
+    world.sandbox.setAnswer('/classes', () => ({ body: Object.fromEntries(names.map((name) => [name, { name }])) }))
+    await syncAt('22:00', 'rare')
     // Of one that failed without a response, nothing is archived.
     await world.db.query(`delete from sync.raw_answer where request like '%/aspects/mage%' and http_status = 404`)
     const before = await contentOf(world.db)
