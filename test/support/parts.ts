@@ -80,6 +80,7 @@ const later: readonly string[] = [
   'web/many-readers.test.ts',
   'web/pages-browser.test.ts',
   'web/site-browser.test.ts',
+  'web/site-pages.test.ts',
 ]
 
 /** Test files that take long: simulations, kills at many instants, attacks, deployed forms. What each of them holds is held by a cheaper one as well. */

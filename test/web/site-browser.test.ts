@@ -1,15 +1,13 @@
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Browser, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openServer } from '../../src/db/server/server.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
 import { findChromium } from '../support/chromium.ts'
-import { buildProgram, type Running, runProgram, startProgram } from '../support/cli.ts'
+import { runProgram } from '../support/cli.ts'
 import { guildId } from '../support/guild-answers.ts'
-import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
+import { temporaryFolder } from '../support/postgres.ts'
+import { programSite } from '../support/program-site.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
-import { openWorld } from '../support/world.ts'
 
 const executablePath = findChromium()
 const why =
@@ -50,42 +48,7 @@ const lists = [
 ]
 
 describe.skipIf(executablePath === undefined)(`the site of the program in a browser${why}`, () => {
-  let browser: Browser
-  let program: Running
-  let url: string
-  let databaseUrl: string
-
-  beforeAll(async () => {
-    await buildProgram()
-    databaseUrl = await testDatabaseUrl()
-    const db = await openServer(databaseUrl)
-    const world = await openWorld(db)
-    await liveWholeWorld(world)
-    await world.api.close()
-    await world.sandbox.close()
-    await db.close()
-    program = startProgram(['serve', '--port', '0', '--rate-limit', '0', '--json', '--database-url', databaseUrl])
-    const [line] = (await once(program.child.stdout as NodeJS.ReadableStream, 'data')) as [string]
-    url = JSON.parse(line).url
-    browser = await chromium.launch({ executablePath: String(executablePath), args: ['--no-sandbox'] })
-  })
-  afterAll(async () => {
-    await browser?.close()
-    program?.child.kill('SIGTERM')
-    await program?.finished
-  })
-
-  /** A page of the site, and what its scripts complain about. */
-  async function open(path: string, options: Parameters<Browser['newPage']>[0] = {}) {
-    const page = await browser.newPage(options)
-    onTestFinished(() => page.close())
-    const complaints: string[] = []
-    page.on('console', (message) => complaints.push(message.text()))
-    page.on('pageerror', (error) => complaints.push(error.message))
-    page.on('dialog', (dialog) => void complaints.push(`dialog: ${dialog.message()}`))
-    await page.goto(`${url}${path}`)
-    return { page, complaints }
-  }
+  const { at, newPage, open } = programSite(liveWholeWorld)
 
   /** Pixels by which the page is wider than the window. */
   const overhang = (page: Page) =>
@@ -263,13 +226,9 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
 
   test('an export is a site in a folder, without a server', async () => {
     const folder = join(await temporaryFolder(), 'site')
-    const done = await runProgram(['serve', '--export', folder, '--json', '--database-url', databaseUrl])
+    const done = await runProgram(['serve', '--export', folder, '--json', '--database-url', at.databaseUrl])
     expect(JSON.parse(done.out)).toMatchObject({ dir: folder, failed: 0, leftOut: 0, removed: 0 })
-    const page = await browser.newPage()
-    onTestFinished(() => page.close())
-    const complaints: string[] = []
-    page.on('console', (message) => complaints.push(message.text()))
-    page.on('pageerror', (error) => complaints.push(error.message))
+    const { page, complaints } = await newPage()
     await page.goto(pathToFileURL(join(folder, 'index.html')).href)
     await page.locator('.site a', { hasText: 'Map' }).click()
     await page.locator('.map-port').focus()
@@ -285,7 +244,7 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
   test('all script of the site is at most 100 kB, and the map is there without it', async () => {
     const scripts = await Promise.all(
       ['/', '/map'].map(async (path) => {
-        const text = await (await fetch(`${url}${path}`)).text()
+        const text = await (await fetch(`${at.url}${path}`)).text()
         return [...text.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, script = '']) => script)
       }),
     )
@@ -306,10 +265,10 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
           `[...document.querySelectorAll('main .scroll')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.closest('[id]').id)`,
         )
       for (const path of [...lists, `/guilds/${guildId('a')}`, '/territories/Oak']) {
-        await page.goto(`${url}${path}`)
+        await page.goto(`${at.url}${path}`)
         expect([path, await sideways()]).toEqual([path, []])
       }
-      await page.goto(`${url}/guilds`)
+      await page.goto(`${at.url}/guilds`)
       const style = (of: string, what: string) =>
         page.evaluate<string>(
           `getComputedStyle(document.querySelector('#list tbody td:nth-child(5)'), '${of}').${what}`,
@@ -325,7 +284,7 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page } = await open('/', { viewport: { width, height: 900 }, colorScheme })
       for (const path of lists) {
-        await page.goto(`${url}${path}`)
+        await page.goto(`${at.url}${path}`)
         expect([path, await overhang(page)]).toEqual([path, 0])
       }
     }

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest'
+import { territories } from '../../src/resources/territories/index.ts'
+import { findChromium } from '../support/chromium.ts'
+import { guildId, place, playerId } from '../support/guild-answers.ts'
+import { programSite } from '../support/program-site.ts'
+import { liveWholeWorld } from '../support/whole-world.ts'
+
+const hasBrowser = findChromium() !== undefined
+const why = hasBrowser ? '' : ' (skipped: no Chromium; set WYNNSYNC_TEST_CHROMIUM or install chromium)'
+
+describe.skipIf(!hasBrowser)(`each page of the program in a browser${why}`, () => {
+  const { at, open } = programSite(liveWholeWorld)
+
+  test('guilds are sorted by a heading, and lead to the page of each', async () => {
+    const { page, complaints } = await open('/guilds')
+    expect(await page.locator('#list th a[aria-current]').textContent()).toBe('Territories ▼')
+    await page.locator('#list th a', { hasText: 'Level' }).click()
+    await page.waitForURL('**/guilds?sort=level#list')
+    const name = await page.locator('#list td a').first().textContent()
+    await page.locator('#list td a').first().click()
+    await page.waitForURL('**/guilds/*')
+    expect(await page.locator('h1').textContent()).toContain(name)
+    expect(complaints).toEqual([])
+  })
+
+  test('a player has days, sessions and guilds, is kept by no search engine, and what is hidden is said in words', async () => {
+    const { page, complaints } = await open(`/players/${playerId(1)}`)
+    expect(await page.locator('meta[name=robots]').getAttribute('content')).toBe('noindex')
+    for (const part of ['#days svg', '#session-list', '#spells'])
+      expect(await page.locator(part).first().isVisible()).toBe(true)
+    await page.goto(`${at.url}/players/${playerId(3)}`)
+    expect(await page.locator('h1 + p').textContent()).toMatch(/^Hides .*: what is hidden is unknown, not zero\.$/)
+    expect(complaints).toEqual([])
+  })
+
+  test('items are narrowed by name and type, and one has its card, its revisions, and any two versions side by side', async () => {
+    const { page, complaints } = await open('/items')
+    const type = await page.locator('#list tbody td:nth-child(2)').first().textContent()
+    await page.locator('form[action="/items"] input[name=type]').fill(String(type))
+    await page.locator('form[action="/items"] input[name=q]').fill('axe')
+    await page.locator('form[action="/items"] button').click()
+    await page.waitForURL('**/items?q=axe&type=**')
+    expect(await page.locator('#list tbody tr').count()).toBe(1)
+    await page.locator('#list td a').first().click()
+    await page.waitForURL('**/items/axe')
+    expect(await page.locator('.item-card h4').isVisible()).toBe(true)
+    expect(await page.locator('#revisions h3').count()).toBeGreaterThan(1)
+    await page.locator('#choice button').click()
+    await page.waitForURL(/\/items\/axe\?a=.*&b=.*#compare$/)
+    expect(await page.locator('#compare tbody tr').count()).toBeGreaterThan(0)
+    expect(complaints).toEqual([])
+  })
+
+  test('patches lead to what each changed, by class or type, and from there to the item', async () => {
+    const { page, complaints } = await open('/patches')
+    await page.locator('#list td a').first().click()
+    await page.waitForURL('**/patches/*')
+    expect(await page.locator('#patch tbody tr').count()).toBeGreaterThan(0)
+    await page.locator('main a[href^="/items/"]').first().click()
+    await page.waitForURL('**/items/*')
+    expect(complaints).toEqual([])
+  })
+
+  test('worlds are a table first, and hours of each last', async () => {
+    const { page, complaints } = await open('/worlds')
+    expect(await page.locator('#world-list .spark').count()).toBe(2)
+    const [table, hours] = await Promise.all([
+      page.locator('#world-list').boundingBox(),
+      page.locator('#worlds').boundingBox(),
+    ])
+    expect(Number(table?.y)).toBeLessThan(Number(hours?.y))
+    await page.locator('#world-list th a', { hasText: 'World' }).click()
+    await page.waitForURL('**/worlds?sort=world#now')
+    expect(complaints).toEqual([])
+  })
+
+  test('all that is recorded has a page, which the menu leads to', async () => {
+    const { page, complaints } = await open('/')
+    for (const name of ['Events', 'Quests', 'Nodes', 'Raids', 'Abilities', 'Aspects', 'Seasons']) {
+      if (!(await page.locator('.site details[open]').count())) await page.locator('.site summary').click()
+      await page.locator('.site a', { hasText: new RegExp(`^${name}$`) }).click()
+      await page.waitForURL(`**/${name.toLowerCase()}`)
+      expect([name, await page.locator('main :is(tbody tr, code, h3, .lead)').count()]).not.toEqual([name, 0])
+    }
+    expect(complaints).toEqual([])
+  })
+
+  test('a key leads to all that can be clicked on a page', async () => {
+    for (const path of ['/', '/map', `/guilds/${guildId('a')}`, '/gained', '/items/axe']) {
+      const { page } = await open(path)
+      const all = await page.evaluate<number>(
+        `[...document.querySelectorAll('a[href], button, select, input:not([type=hidden]), summary')].filter((one) => one.getClientRects().length > 0 && !one.closest('svg') && one.tabIndex < 0).length`,
+      )
+      expect([path, all]).toEqual([path, 0])
+      await page.keyboard.press('Tab')
+      expect(await page.evaluate(`getComputedStyle(document.activeElement).outlineStyle`)).toBe('solid')
+    }
+  })
+})
+
+/** Rows and columns of places, of which each has routes to its neighbours. */
+const [ACROSS, DOWN] = [19, 23]
+
+describe.skipIf(!hasBrowser)(`a map of ${ACROSS * DOWN} places with routes in a browser${why}`, () => {
+  const nameOf = (nth: number) => `Place ${nth}`
+  const bodyOf = (since: string) =>
+    Object.fromEntries(
+      Array.from({ length: ACROSS * DOWN }, (_, nth) => {
+        const [x, z] = [(nth % ACROSS) * 100, Math.floor(nth / ACROSS) * 100]
+        const links = [nth - 1, nth + 1, nth - ACROSS, nth + ACROSS]
+          .filter((one) => one >= 0 && one < ACROSS * DOWN)
+          .map(nameOf)
+        return [
+          nameOf(nth),
+          place('abc'[nth % 3] ?? 'a', since, { links, location: { start: [x, z], end: [x + 90, z + 90] } }),
+        ]
+      }),
+    )
+  const { open } = programSite(async (world) => {
+    await world.sync(territories, bodyOf('08:00'), '10:00')
+    await world.sync(territories, bodyOf('10:30'), '11:00')
+  })
+
+  /** Milliseconds between frames while the map is moved for so many steps, the 95th of 100. */
+  async function slowFrame(zoomed: number): Promise<number> {
+    const { page } = await open('/map')
+    await page.locator('.map-port').focus()
+    for (let nth = 0; nth < zoomed; nth++) await page.keyboard.press('+')
+    const box = await page.locator('.map-port').boundingBox()
+    if (!box) throw new Error('there is no map')
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2]
+    await page.mouse.move(x, y)
+    await page.mouse.down()
+    await page.evaluate(
+      'window.frames_ = []; requestAnimationFrame(function each(at) { frames_.push(at); requestAnimationFrame(each) })',
+    )
+    for (let nth = 0; nth < 150; nth++) {
+      await page.mouse.move(x + 150 * Math.sin(nth / 8), y + 80 * Math.cos(nth / 8))
+      await page.waitForTimeout(8)
+    }
+    const at = await page.evaluate<number[]>('frames_')
+    const between = at.slice(1).map((one, nth) => one - (at[nth] ?? 0))
+    expect(between.length).toBeGreaterThan(60)
+    return between.sort((one, other) => one - other)[Math.floor(between.length * 0.95)] ?? Number.NaN
+  }
+
+  // Other processes take the processor, too: the best of three counts.
+  test.each([0, 6])('moves with 50 frames a second and more, enlarged %i times', { retry: 2 }, async (zoomed) => {
+    expect(await slowFrame(zoomed)).toBeLessThanOrEqual(20)
+  })
+})
