@@ -264,6 +264,15 @@ describe.each(kindsOfPart)('recorded answers on the %s database', (kind) => {
     ).toEqual([['ok'], ['stale']])
   })
 
+  test('that show a key leave what a later refusal says of it, however often they are loaded', async () => {
+    const gone = { status: 404, body: { error: 'NotFound', code: 404 } }
+    const shown = [guild('a', '10:00'), guild('a', '12:00')]
+    await load(world, [...shown, guild('a', '13:00', {}, gone)])
+    for (const lines of [shown, shown.slice(0, 1)]) await load(world, lines)
+    await load(world, [guild('a', '14:00', {}, gone)])
+    expect(await world.rows('select valid_until from game.guild')).toEqual([['13:00']])
+  })
+
   test('that nobody asks for are counted and named, and so is half of what belongs together', async () => {
     const lists = { at: '10:00', path: '/item/metadata', body: { filters: { type: ['bow'] } } }
     const ids = { at: '10:01', path: '/item/metadata?static', body: { type: { bow: 1 } } }

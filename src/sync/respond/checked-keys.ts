@@ -1,4 +1,4 @@
-import { and, eq, sql as fragment, type SQL } from 'drizzle-orm'
+import { and, eq, sql as fragment, lte, type SQL } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import { LOCKED_ARCHIVE } from '../archive/archive.ts'
@@ -77,9 +77,20 @@ export function checkedRow(sql: Sql, resource: string, { key, now, accepted, isS
     .getSQL()
 }
 
-/** Forgets that keys were refused: they are shown, or it is concluded, or not credible. */
-export async function forgetRefusals(sql: Sql, resource: string, keys: readonly string[]): Promise<void> {
+/**
+ * Forgets that keys were refused: they are shown, or it is concluded, or not credible.
+ * @param until of refusals that came no later, ms by the clock of this machine; what was recorded before says nothing of others
+ */
+export async function forgetRefusals(
+  sql: Sql,
+  resource: string,
+  keys: readonly string[],
+  until?: number,
+): Promise<void> {
+  const isOver = until === undefined ? undefined : lte(claim.lastReceivedAt, new Date(until))
   await typed(sql)
     .delete(claim)
-    .where(and(eq(claim.resource, resource), anyOf(claim.kind, ['gone', 'forbidden']), anyOf(claim.subject, keys)))
+    .where(
+      and(eq(claim.resource, resource), anyOf(claim.kind, ['gone', 'forbidden']), anyOf(claim.subject, keys), isOver),
+    )
 }

@@ -79,7 +79,8 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   const witness = witnessOf(resource, incoming)
   const isOfOther = scope !== undefined && !seen.has(scope)
   // Whatever comes of it: it shows the key.
-  if (scope !== undefined && !isOfOther && incoming.claims.size > 0) await forgetRefusals(sql, resource.name, [scope])
+  if (scope !== undefined && !isOfOther && incoming.claims.size > 0)
+    await forgetRefusals(sql, resource.name, [scope], incoming.receivedAt)
   const validation = await validateResponse(sql, resource, incoming, witness, { records, contentHash })
   const { status, reason, normalized } = validation
   const guarded = [...(extraction.dating ?? []), ...validation.guarded]
