@@ -14,12 +14,15 @@ import { instantOf, item, type World, worldOf } from '../support/world.ts'
 const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25 }
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-/** Loads a git history as `backfill --from-git` does. */
-async function load({ db }: World, repository: string, ...maps: string[]) {
-  const mappings = maps.map((map) => {
+const mappingsOf = (...maps: string[]) =>
+  maps.map((map) => {
     const [glob = '', name = ''] = map.split('=')
     return { glob, resource: resourcesNamed([name])[0] as ReturnType<typeof resourcesNamed>[number] }
   })
+
+/** Loads a git history as `backfill --from-git` does. */
+async function load({ db }: World, repository: string, ...maps: string[]) {
+  const mappings = mappingsOf(...maps)
   const source = await openGitSource(db, repository, mappings, Date.now())
   const loading = { db, clock: systemClock, program: 'test', guards, log, raw: true }
   const resources = [...new Set(mappings.map(({ resource }) => resource))]
@@ -228,6 +231,19 @@ describe.each(kindsOfPart)('a response that git has in several files, on the %s 
       ['Fir', '12:00'],
       ['Oak', '2026-04-01 06:30:59'],
     ])
+  })
+
+  test('is of the commit where a file in a folder with a date goes on to change, or has no other beside it', async () => {
+    const file = (...names: string[]) => ({ 'v2026-01/items.json': { ...gear(...names), ...tomes('Ode') } })
+    const alone = { '10:00': file('Ash', 'Oak'), '12:00': file('Ash'), '14:00': file('Ash', 'Elm') }
+    const month = new Date(instantOf('18:00')).toISOString().slice(0, 7)
+    const all = { ...alone, '16:00': file('Ash', 'Elm', 'Fir'), '18:00': { [`v${month}/items.json`]: tomes('Ode') } }
+    for (const one of [alone, all]) {
+      const source = await openGitSource(world.db, await commits(one), mappingsOf('*/items.json=items'), Date.now())
+      const instants = source.lines.map(({ at }) => new Date(at).toISOString().slice(11, 16))
+      source.close()
+      expect(instants).toEqual(Object.keys(one))
+    }
   })
 
   test('is none where most records have another form, such as one that was converted', async () => {

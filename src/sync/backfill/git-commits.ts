@@ -8,6 +8,9 @@ type GitCommit = Parameters<typeof joinParts>[1][number]
 /** A commit that is so much later than the date in the name of a file does not say when that was written, ms: a day, and any time zone. */
 const MOST_AFTER = 38 * 3_600_000
 
+/** A file with more versions than this was not only written in another form. */
+const MOST_VERSIONS = 3
+
 /**
  * What the commits did to the files that the globs name, oldest first. Files with a date in their names that were committed together, or long
  * after that date, are of that date: they count as commits of their own.
@@ -28,9 +31,10 @@ export async function commitsOf(
   for (const glob of globs)
     if (commits.size === 0 || (globs.length > 1 && !(await hasVersions(repository, glob))))
       throw new UsageError(`no commit of ${repository} has a file that matches ${glob}`)
+  const isDated = datedFiles([...commits.values()].flatMap(({ versions }) => versions))
   const named: GitCommit[] = []
   const all = [...commits.values()].map(({ versions, removed }): GitCommit => {
-    const moved = ofTheirNames(versions)
+    const moved = ofTheirNames(versions.filter(isDated))
     for (const at of new Set([...moved.values()]))
       named.push({
         versions: [...moved].flatMap(([version, own]) => (own === at ? { ...version, at } : [])),
@@ -48,6 +52,18 @@ export async function commitsOf(
   )
   const instantOf = (commit: GitCommit) => instants.get(commit) ?? commit.versions[0]?.at ?? 0
   return [...all, ...named].sort((a, b) => instantOf(a) - instantOf(b))
+}
+
+/** Says which versions are of files that are called after several times. One that goes on to change is of no single time. */
+function datedFiles(versions: readonly GitVersion[]): (version: GitVersion) => boolean {
+  const times = new Set<number | undefined>()
+  const counts = new Map<string, number>()
+  for (const { path } of versions) {
+    const { time } = namedPath(path)
+    if (time) times.add(time.from)
+    counts.set(path, (counts.get(path) ?? 0) + 1)
+  }
+  return ({ path }) => times.size > 1 && (counts.get(path) ?? 0) <= MOST_VERSIONS
 }
 
 /** The versions of a commit that are of another time than it is, by the names of their files. */

@@ -146,7 +146,8 @@ async function filesOfHistory(repository: string, onProgress: DetectProgress): P
   const isGone = ({ paths }: Pick<JsonFile, 'paths'>) => ![...paths].some((path) => now.has(path))
   const blobOf = ({ versions: [version] }: Pick<JsonFile, 'versions'>) => version?.blob ?? ''
   const sizes = await blobSizes(repository, [...found.values()].filter(({ path }) => !now.has(path)).map(blobOf))
-  const files = [...found].flatMap(([glob, file]): [string, JsonFile][] => {
+  const files = [...found].flatMap(([series, file]): [string, JsonFile][] => {
+    const glob = file.paths.size > 1 ? series : namedPath(file.path).own
     const bytes = now.get(file.path)?.bytes ?? sizes.get(blobOf(file)) ?? Number.POSITIVE_INFINITY
     return bytes > MAX_BODY_BYTES ? [] : [[glob, { ...file, glob, bytes, isGone: isGone(file) }]]
   })

@@ -21,7 +21,9 @@ export function globOf(files: readonly { readonly glob: string }[], any?: string
 
 /** What a path says of the time of its file. */
 interface NamedPath {
-  /** It alone, or where it has a date, with any other: `days/2026-05-01.json` is `days/????-??-??.json`. */
+  /** It alone. */
+  readonly own: string
+  /** It, or where it has a date, with any other: `days/2026-05-01.json` is `days/????-??-??.json`. */
   readonly glob: string
   /** Without its date. */
   readonly rest: string
@@ -42,9 +44,11 @@ export function namedPath(path: string): NamedPath {
   const named = path.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, (uuid) => 'x'.repeat(uuid.length))
   const found = dates.flatMap((date) => [...named.matchAll(date)]).sort((a, b) => a.index - b.index)
   const { 0: text = '', index = 0, groups } = found.at(-1) ?? {}
-  if (!groups) return { glob: literal(path), rest: path }
+  const own = literal(path)
+  if (!groups) return { own, glob: own, rest: path }
   const [before, after] = [path.slice(0, index), path.slice(index + text.length)]
   return {
+    own,
     glob: literal(before) + text.replace(/\d/g, '?') + literal(after),
     rest: before + after,
     time: timeOf(groups),

@@ -235,7 +235,8 @@ const newMemory = (): Memory => ({ files: new Map(), write: versionWriter(), mem
 /** How many bytes are read for each of some responses. */
 async function bytesOf(repository: string, responses: readonly GitResponse[]): Promise<number[]> {
   const sizes = await blobSizes(repository, new Set(responses.flatMap(({ parts }) => parts.map(({ blob }) => blob))))
-  return responses.map(({ parts, share }) => share * parts.reduce((own, { blob }) => own + (sizes.get(blob) ?? 0), 0))
+  const all = (parts: JoinedResponse['parts']) => parts.reduce((own, { blob }) => own + (sizes.get(blob) ?? 0), 0)
+  return responses.map(({ parts, share }) => Math.round(share * all(parts)))
 }
 
 function globsByResource(mappings: readonly GitMapping[]): Map<Resource | Worklist, string[]> {
