@@ -200,6 +200,9 @@ function mapPicture({ places, changes }: MapHistory, { roster, pageOf, routes, h
       Plot.text(places, {
         x: (one) => (one.minX + one.maxX) / 2,
         y: (one) => (one.minZ + one.maxZ) / 2,
+        // In the middle; an offset of each label would be a fiftieth of the page.
+        lineAnchor: 'bottom',
+        dy: 0.32 * labelSize,
         text: places.map((_, index) => labelAt(index)),
         fontSize: labelSize,
         fill: 'var(--on-guild)',

@@ -8,15 +8,16 @@ const known = document.getElementById('map-places')
 if (map && known) viewMap(JSON.parse(known.textContent))
 
 function viewMap({ resources, levels, blind, places: given }) {
+  const sorted = [...new Set(view.states.changes.map(([name]) => name))].sort()
   const places = Object.fromEntries(
-    given.map(([name, [minutes, hq, treasury, defences, links, stored]]) => [
-      name,
+    given.map(([minutes, hq, treasury, defences, links, stored], nth) => [
+      sorted[nth],
       {
         since: minutes === null ? null : new Date(minutes * 60000).toISOString(),
         hq: hq === 1,
         treasury: levels[treasury] ?? treasury,
         defences: levels[defences] ?? defences,
-        links: links.map((place) => given[place][0]),
+        links: links.map((other) => sorted[other]),
         stored: Object.fromEntries((stored || []).flatMap((one, place) => (one === 0 ? [] : [[resources[place], one]]))),
       },
     ]),
@@ -76,7 +77,7 @@ function viewMap({ resources, levels, blind, places: given }) {
       text.setAttribute('y', Number(rect.getAttribute('y')) + Number(rect.getAttribute('height')) - up)
       text.setAttribute('class', name)
       text.textContent = words
-      text.setAttribute('font-size', Math.min(2.6, rect.getAttribute('width') / words.length / 0.56))
+      text.setAttribute('font-size', Math.min(2.6, rect.getAttribute('width') / words.length / 0.62))
       group.append(text)
     }
     rects.forEach((rect, place) => {

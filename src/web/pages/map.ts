@@ -113,22 +113,22 @@ async function readStanding(sql: Visit['sql']): Promise<PlaceRow[]> {
             stored.stored
        from analytics.territory place
        left join (select territory, jsonb_object_agg(lower(resource), jsonb_build_array(generation, stored, storage_limit)) as stored
-                    from analytics.territory_resource group by territory) stored on stored.territory = place.territory`,
+                    from analytics.territory_resource group by territory) stored on stored.territory = place.territory
+      where place.min_x is not null and place.min_z is not null and place.max_x is not null and place.max_z is not null`,
   )
 }
 
-/** What is known of each territory now, in the order of its script. */
-function placesOf(rows: readonly PlaceRow[]): object {
+/** What is known of each territory of the map now, in the order of their names, which its script has. */
+function placesOf(known: readonly PlaceRow[]): object {
   // Hundreds of names and levels would be most of the page.
+  const shown = new Map(known.map((row) => [visibleLine(row.territory), row]))
+  const rows = [...shown.keys()].sort().flatMap((name) => shown.get(name) ?? [])
   const names = new Map(rows.map(({ territory }, index) => [territory, index]))
   const resources = [...new Set(rows.flatMap(({ stored }) => Object.keys(stored ?? {})))].sort()
-  const places = rows.map(({ territory, since, hq, treasury, defences, links, stored }) => [
-    visibleLine(territory),
-    [
-      ...[since, hq ? 1 : 0, levelOf(treasury), levelOf(defences)],
-      links?.flatMap((name) => names.get(name) ?? []) ?? [],
-      stored === null ? 0 : resources.map((resource) => stored[resource] ?? 0),
-    ],
+  const places = rows.map(({ since, hq, treasury, defences, links, stored }) => [
+    ...[since, hq ? 1 : 0, levelOf(treasury), levelOf(defences)],
+    links?.flatMap((name) => names.get(name) ?? []) ?? [],
+    stored === null ? 0 : resources.map((resource) => stored[resource] ?? 0),
   ])
   return { resources, places }
 }
