@@ -208,6 +208,11 @@ describe('files of a git history', () => {
       [400],
       [],
     ])
+    expect(await found((day) => `${day.slice(0, 7)}/items_${Date.parse(day) / 1000}.json`)).toEqual([
+      ['????-??/items_??????????.json=items'],
+      [400],
+      [],
+    ])
     const guilds = (day: number, nth: number) => [
       `2026-05-1${day}/guilds/${uuid(nth)}.json`,
       { ...guild(nth), members: {} },

@@ -25,9 +25,9 @@ interface NamedPath {
   readonly own: string
   /** It, or where it has a date, with any other: `days/2026-05-01.json` is `days/????-??-??.json`. */
   readonly glob: string
-  /** Without its date. */
+  /** Without its dates. */
   readonly rest: string
-  /** The first and the last second that its date names, ms since the epoch. */
+  /** The first and the last second that its last date names, ms since the epoch. */
   readonly time?: { readonly from: number; readonly until: number }
 }
 
@@ -38,21 +38,20 @@ const dates = [
   /(?<!\d)(?<epoch>1[3-9]\d{8}|20\d{8})(?<ms>\d{3})?(?!\d)/g,
 ]
 
-/** Reads the date that a path has, in the name of the file or of a folder; the last one, where it has several. */
+/** Reads the dates that a path has, in the name of the file or of folders. The last one is that of the file. */
 export function namedPath(path: string): NamedPath {
   // The digits of a uuid are no date.
   const named = path.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, (uuid) => 'x'.repeat(uuid.length))
   const found = dates.flatMap((date) => [...named.matchAll(date)]).sort((a, b) => a.index - b.index)
-  const { 0: text = '', index = 0, groups } = found.at(-1) ?? {}
-  const own = literal(path)
-  if (!groups) return { own, glob: own, rest: path }
-  const [before, after] = [path.slice(0, index), path.slice(index + text.length)]
-  return {
-    own,
-    glob: literal(before) + text.replace(/\d/g, '?') + literal(after),
-    rest: before + after,
-    time: timeOf(groups),
+  let [glob, rest, end] = ['', '', 0]
+  for (const { 0: text, index } of found) {
+    glob += literal(path.slice(end, index)) + text.replace(/\d/g, '?')
+    rest += path.slice(end, index)
+    end = index + text.length
   }
+  const { groups } = found.at(-1) ?? {}
+  glob += literal(path.slice(end))
+  return { own: literal(path), glob, rest: rest + path.slice(end), ...(groups ? { time: timeOf(groups) } : {}) }
 }
 
 function timeOf({
