@@ -187,6 +187,20 @@ describe('every page', () => {
     expect(linksOf(text, 'main a')).toEqual([])
   })
 
+  test('of a thing is found by its name or prefix in any case, where no other has that', async () => {
+    const { ask } = await served()
+    for (const [path, to] of [
+      ['/territories/oAK', '/territories/Oak'],
+      ['/guilds/BBB', '/guilds/Guild%20b'],
+      ['/guilds/guild%20B', '/guilds/Guild%20b'],
+    ] as const) {
+      const { status, headers } = await ask(path)
+      expect([path, status, headers.location]).toEqual([path, 302, to])
+      expect([to, (await ask(to)).status]).toEqual([to, 200])
+    }
+    expect((await ask('/territories/Oa')).status).toBe(404)
+  })
+
   test('offers what is near where nothing has the name', async () => {
     const { ask } = await served()
     const near = async (path: string) => {

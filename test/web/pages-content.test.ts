@@ -148,7 +148,7 @@ describe.each(kindsOfPart)('what single pages show on the %s database', (kind) =
   test('near names of a guild that is in no list where none is found', async () => {
     const { ask } = await web.served()
     const { status, text } = await ask('/guilds/Gild%20b')
-    expect([status, parseHTML(text).document.querySelector('li a')?.textContent]).toEqual([404, 'Guild b'])
+    expect([status, parseHTML(text).document.querySelector('li a')?.textContent]).toEqual([404, 'Guild b [bbb]'])
     expect((await ask(`/guilds/${guildId('a')}?rival=nowhere`)).status).toBe(404)
   })
 

@@ -191,15 +191,14 @@ async function holderNamed(sql: Visit['sql'], name: string) {
 /** Guilds whose names are written nearly like this: of lists, and those that only hold or held territories. */
 async function guildsLike({ sql, finders }: Pick<Visit, 'sql' | 'finders'>, name: string): Promise<string[]> {
   const listed = (await finders.keys.guild?.similar(sql, name)) ?? []
-  const rows = await sql.query<{ name: string }>(
-    `select distinct guild_name as name from analytics.territory_holder where guild_name is not null limit 5000`,
+  const rows = await sql.query<{ name: string; prefix: string | null }>(
+    `select distinct guild_name as name, guild_prefix as prefix from analytics.territory_holder where guild_name is not null limit 5000`,
   )
-  const holders = nearest(
-    name,
-    rows.map((row) => row.name),
-  )
-  const isListed = (holder: string) => listed.some((one) => one === holder || one.startsWith(`${holder} [`))
-  return [...listed, ...holders.filter((holder) => !isListed(holder))]
+  const known = new Map(rows.map((row) => [row.prefix === null ? row.name : `${row.name} [${row.prefix}]`, row]))
+  const textsOf = (label: string) => [known.get(label)?.name ?? label, known.get(label)?.prefix ?? '']
+  const isListed = (label: string) =>
+    listed.some((one) => one === label || one.startsWith(`${known.get(label)?.name} [`))
+  return [...listed, ...nearest(name, known.keys(), textsOf).filter((label) => !isListed(label))]
 }
 
 /** The one guild that has a name now which others once had; undefined where the name is unknown. @throws what else was thrown */

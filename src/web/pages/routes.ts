@@ -18,7 +18,7 @@ import { periodParameters } from '../html/period.ts'
 import { type Entity, entityOf, etagOf, keptBytes, ORIGIN, sendEntity, type Written, written } from '../http/etag.ts'
 import { requestOf } from '../http/origin.ts'
 import { type Build, createPageCache, shared } from '../http/page-cache.ts'
-import { Problem } from '../http/problems.ts'
+import { Problem, problemOf } from '../http/problems.ts'
 import type { PatchesOf } from '../known-patches.ts'
 import { liveMap } from '../live/live-map.ts'
 import { type Card, type Pictures, picturePath } from '../pictures/pictures.ts'
@@ -153,7 +153,7 @@ export function addPages(app: Hono, site: Site): void {
           const keep: NonNullable<Visit['kept']> = async (make) =>
             (await parts(`${path} ${key}`, make)) as Awaited<ReturnType<typeof make>>
           const [page, health] = await Promise.all([
-            pageOf(site, { build, name, query, kept: keep }),
+            pageOf(site, { build, name, query, kept: keep }).catch((error) => inOtherCase(error, path, name)),
             healthOf('', readHealthOf),
           ])
           if (typeof page === 'string') return page
@@ -170,6 +170,19 @@ export function addPages(app: Hono, site: Site): void {
       return await sendEntity(context, page.under(origin), isOfPeriod && isPast(query, site.clock) ? PAST : undefined)
     })
   }
+}
+
+/** The path of the one thing whose name or prefix differs in its case alone. @throws the error where there is none, or are several */
+function inOtherCase(error: unknown, path: string, name: string): string {
+  const { similar } = problemOf(error).details
+  const isSame = (one: string) => one.toLowerCase() === name.toLowerCase()
+  const found = (Array.isArray(similar) ? similar.map(String) : []).flatMap((label) => {
+    const [, plain = label, prefix] = /^(.*) \[([^\]]*)\]$/.exec(label) ?? []
+    return isSame(plain) || (prefix !== undefined && isSame(prefix)) ? [plain] : []
+  })
+  const [one, ...others] = new Set(found)
+  if (one === undefined || one === name || others.length > 0) throw error
+  return path.replace(':name', encodeURIComponent(one))
 }
 
 /** How old parts of a page may be, ms. */
