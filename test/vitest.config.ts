@@ -22,7 +22,7 @@ export default defineConfig({
     // There are more workers than cores: helpers of the garbage collection would only wait for each other, and with
     // little room for new objects it would come a dozen times as often.
     execArgv: ['--single-threaded-gc', '--min-semi-space-size=16', '--max-semi-space-size=32'],
-    // One more than there are cores: some tests wait for a rate limit or for another process.
-    maxWorkers: Math.min(4, availableParallelism() + 1),
+    // More than there are cores: some tests wait for a rate limit or for another process, and those of commands more than others.
+    maxWorkers: Math.min(4, availableParallelism() + (chosenPart() === 'rest' ? 2 : 1)),
   },
 })
