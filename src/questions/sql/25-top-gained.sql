@@ -19,18 +19,30 @@ begin atomic
   ), most as materialized (
     select one.owner, one.part, one.most, one.fell, row_number() over (order by one.most desc, one.owner, one.part) as nth
       from asked cross join lateral analytics.counter_likely(top_gained.kind, asked.counter, asked.begins, asked.ends) one
-  ), tried as materialized (
+  ), tried_first as materialized (
     -- What members gained is cheap to know of many at once.
+    select own.nth, own.gained, own.at_most, own.quality
+      from (select array_agg(most.owner order by most.nth) as owners, array_agg(most.part order by most.nth) as parts
+              from asked join most on most.nth <= asked.n + 2 where asked.is_of_members) members
+     cross join asked
+     cross join lateral analytics.members_gained(members.owners, members.parts, asked.counter, asked.begins, asked.ends) own
+  ), tried_later as materialized (
+    select members.nths[own.nth] as nth, own.gained, own.at_most, own.quality
+      from asked
+     cross join (select coalesce((select tried_first.gained from tried_first where tried_first.gained is not null
+                                   order by tried_first.gained desc offset (select greatest(0, asked.n - 1) from asked) limit 1), 0) as gained) least
+     cross join lateral (select array_agg(most.nth order by most.nth) as nths, array_agg(most.owner order by most.nth) as owners,
+                                array_agg(most.part order by most.nth) as parts
+                           from most
+                          where asked.is_of_members and most.nth > asked.n + 2 and most.nth <= 4 * asked.n + 40
+                            and (most.most > least.gained or most.fell)) members
+     cross join lateral analytics.members_gained(members.owners, members.parts, asked.counter, asked.begins, asked.ends) own
+  ), tried as materialized (
     select most.owner, most.part, most.most, most.fell, own.gained, own.at_most, own.quality,
            row_number() over (order by own.gained desc nulls last, case when own.gained is null then most.nth end, most.owner, most.part) as nth
       from asked
       join most on most.nth <= 4 * asked.n + 40
-      left join (select risen.*
-                   from (select array_agg(most.owner order by most.nth) as owners, array_agg(most.part order by most.nth) as parts
-                           from asked join most on most.nth <= 4 * asked.n + 40 where asked.is_of_members) members
-                  cross join asked
-                  cross join lateral analytics.members_gained(members.owners, members.parts, asked.counter, asked.begins, asked.ends) risen) own
-        on own.nth = most.nth
+      left join (table tried_first union all table tried_later) own on own.nth = most.nth
   ), likely as materialized (
     select tried.owner, tried.part, own.gained, own.quality, own.at_most, own.unsent
       from asked
@@ -61,8 +73,8 @@ begin atomic
      cross join lateral analytics.counter_risen(top_gained.kind, tried.owner, tried.part, asked.counter, array[asked.begins], array[asked.ends]) own
   ), found as materialized (
     -- Whether those who are not worked out began again between two instants is known of members alone, but for the last hours.
-    select case when case when asked.is_of_members then (select count(*) from tried) else (select count(*) from known) end
-                     = (select count(*) from most)
+    select case when (select count(*) from most)
+                     = case when asked.is_of_members then (select count(*) from tried_first) + (select count(*) from tried_later) else (select count(*) from known) end
                      or top_gained.kind = 'member'
                         and asked.ends <= (select max(tier.averaged_until) from sync.tier tier where tier.sample_table = 'game.member_counter')
                         and not exists (select from most where most.nth > 4 * asked.n + 40 and (most.fell or most.most > last.gained))
