@@ -2,6 +2,7 @@ import { RecordError } from '../base/errors.ts'
 import { type CallOptions, fillRoute, type ReadableResponse, readable } from './call.ts'
 import type { Transport } from './http/transport.ts'
 import { type Listing, readListing } from './read-listing.ts'
+import type { ApiResponse } from './response.ts'
 import type { ReadableWalk, WalkProgress } from './walk.ts'
 
 /** One page of a listing, or all of it. */
@@ -53,35 +54,40 @@ export function listing<Value>(transport: Transport, request: ListingRequest<Val
   const read = ({ records }: Listing) => records.map(parse)
   type Page = ReadableResponse<Listing, Value[]>
 
-  async function fetchPage({ page, fullResult, lane, signal }: PageOptions): Promise<Page> {
+  function send({ page, fullResult, lane, signal }: PageOptions) {
     const path = fillRoute(route, request.segments)
     const query = { page, ...(flag === undefined || fullResult !== true ? {} : { [flag]: true as const }) }
-    const response = await transport.send({ ...sent, route, path, query, lane, signal })
-    return readable<Listing, Value[]>(response, readListing(response.body, keyField), read)
+    return transport.send({ ...sent, route, path, query, lane, signal })
   }
 
+  const pageOf = (response: ApiResponse<unknown>): Page =>
+    readable<Listing, Value[]>(response, readListing(response.body, keyField), read)
+
   /** Only the first request carries the flag: a server that ignored it once is walked page by page from then on. */
-  function pageFetcher({ walk = false, lane, signal }: WalkingOptions) {
+  function pageSource({ walk = false, lane, signal }: WalkingOptions) {
     let fullResult = !walk
-    return (page: number | undefined) => {
-      signal?.throwIfAborted()
-      const flagged = fullResult
-      fullResult = false
-      return fetchPage({ page, fullResult: flagged, lane, signal })
+    return {
+      request: (page: number | undefined) => {
+        signal?.throwIfAborted()
+        const flagged = fullResult
+        fullResult = false
+        return send({ page, fullResult: flagged, lane, signal })
+      },
+      pageOf,
     }
   }
 
   async function* pages(options: CallOptions = {}): AsyncGenerator<Page, void, void> {
     const { walkAgain } = await import('./walk.ts')
-    yield* walkAgain(pageFetcher({ ...options, walk: true }), 0)
+    yield* walkAgain(pageSource({ ...options, walk: true }), 0)
   }
 
   async function* each(options: EachOptions = {}): AsyncGenerator<Value, void, void> {
     const { onUnreadable, signal } = options
-    const next = pageFetcher(options)
+    const source = pageSource(options)
     const seen = new Set<string>()
     const { walkAgain } = await import('./walk.ts')
-    for await (const { body } of walkAgain(next, MAX_RESTARTS)) {
+    for await (const { body } of walkAgain(source, MAX_RESTARTS)) {
       for (const record of body.records) {
         signal?.throwIfAborted()
         const key = keyOf(record)
@@ -105,11 +111,11 @@ export function listing<Value>(transport: Transport, request: ListingRequest<Val
 
   return {
     /** One page, or with `fullResult` everything in one body. */
-    page: (options: PageOptions = {}): Promise<Page> => fetchPage(options),
+    page: async (options: PageOptions = {}): Promise<Page> => pageOf(await send(options)),
     /** Everything, and whether it is everything. */
     all: async (options: AllOptions = {}): Promise<ReadableWalk<Value>> => {
       const { walkAll } = await import('./walk.ts')
-      return await walkAll({ ...options, fetchPage: pageFetcher(options), keyOf, parse, maxRestarts: MAX_RESTARTS })
+      return await walkAll({ ...options, source: pageSource(options), keyOf, parse, maxRestarts: MAX_RESTARTS })
     },
     /** Page after page. @throws RetryableError when the listing changes between two of them */
     pages,

@@ -39,9 +39,15 @@ export interface ReadableWalk<Value> extends Walk {
   read(): Value[]
 }
 
-interface WalkOptions<Value> {
+/** The pages of a listing. What requests one and what reads it are apart, so that a walk is one frame of a stack, not two. */
+interface PageSource<Page> {
   /** Requests one page; without a number, the first one by the server's own count. */
-  readonly fetchPage: (page: number | undefined) => Promise<ApiResponse<Listing>>
+  readonly request: (page: number | undefined) => Promise<ApiResponse<unknown>>
+  readonly pageOf: (response: ApiResponse<unknown>) => Page
+}
+
+interface WalkOptions<Value> {
+  readonly source: PageSource<ApiResponse<Listing>>
   /** The natural key of a record, or null when it cannot be read. */
   readonly keyOf: (record: unknown) => string | null
   readonly parse: (record: unknown) => Value
@@ -78,11 +84,11 @@ interface WalkSoFar {
  * @param onFailed gets a page after the first that fails, is refused or is none, whose number is left out then; absent: the walk fails with it
  */
 async function* walkPages<Page extends ApiResponse<Listing>>(
-  fetchPage: (page: number | undefined) => Promise<Page>,
+  { request, pageOf }: PageSource<Page>,
   soFar?: WalkSoFar,
   onFailed?: (page: number, error: Error) => void,
 ): AsyncGenerator<Page, void, void> {
-  let response = await fetchPage(undefined)
+  let response = pageOf(await request(undefined))
   const { controller: first, whole } = response.body
   let place = first
   yield response
@@ -97,7 +103,7 @@ async function* walkPages<Page extends ApiResponse<Listing>>(
     const pages = first?.pages ?? place?.pages ?? Infinity
     if (fetched > pages && byRecords?.hasAll() !== false) throw new WalkMoved('more pages than the server counted')
     try {
-      response = await fetchPage(number)
+      response = pageOf(await request(number))
     } catch (error) {
       if (error instanceof BadRequest) return
       if (!(onFailed && isOfRequest(error))) throw error
@@ -139,7 +145,7 @@ function hasMoved(before: Controller | null, now: Controller | null): boolean {
  * moves all the time is read all the same, and nothing follows from what it lacks.
  */
 export async function walkAll<Value>(options: WalkOptions<Value>): Promise<ReadableWalk<Value>> {
-  const { fetchPage, keyOf, parse, onProgress, maxRestarts = 3, signal } = options
+  const { source, keyOf, parse, onProgress, maxRestarts = 3, signal } = options
   let requests = 0
   let bytes = 0
   const count = (response: ApiResponse<unknown>) => {
@@ -168,7 +174,7 @@ export async function walkAll<Value>(options: WalkOptions<Value>): Promise<Reada
         hasNew: (page) => page.records.some((record) => !seen.has(keyOf(record) ?? '')),
       }
       signal?.throwIfAborted()
-      for await (const page of walkPages(fetchPage, soFar, onFailed)) {
+      for await (const page of walkPages(source, soFar, onFailed)) {
         count(page)
         pages.push(page)
         for (const record of page.body.records) records.push(record)
@@ -246,12 +252,12 @@ function instants(pages: readonly ApiResponse<Listing>[]): Dates & Pick<Walk, 'e
  * @throws RetryableError when it changes more often than that
  */
 export async function* walkAgain<Page extends ApiResponse<Listing>>(
-  fetchPage: (page: number | undefined) => Promise<Page>,
+  source: PageSource<Page>,
   maxRestarts: number,
 ): AsyncGenerator<Page, void, void> {
   for (let restarts = 0; ; restarts++) {
     try {
-      return yield* walkPages(fetchPage)
+      return yield* walkPages(source)
     } catch (error) {
       if (!(error instanceof WalkMoved)) throw error
       if (restarts >= maxRestarts) throw new RetryableError(movedTooOften(error.message, restarts))

@@ -35,7 +35,7 @@ export interface RootShape<Key extends ColumnBuilders = ColumnBuilders> {
 }
 
 /** What the engine must know about a part beside its columns. Names are TypeScript property names. */
-export interface PartShape<Key extends string = string> {
+interface PartShape<Key extends string = string> {
   readonly role: 'part'
   /** The root's key; together with `validFrom` it names the version that the part belongs to. */
   readonly key: readonly Key[]

@@ -81,6 +81,12 @@ function answer(body: Listing, second = 0): ApiResponse<Listing> {
   }
 }
 
+/** Where pages come from that are read already. */
+const sourceOf = (request: (page: number | undefined) => Promise<ApiResponse<Listing>>) => ({
+  request,
+  pageOf: (response: ApiResponse<unknown>) => response as ApiResponse<Listing>,
+})
+
 /** A listing in pages of two; `book` may change between two requests. */
 function library(
   book: { records: unknown[]; count?: number },
@@ -121,7 +127,7 @@ describe('a walk', () => {
       const controller = { count: 1e15, pages: 1e15, current: page, prev: page - 1, next: page + 1 }
       return answer({ records: page < 3 ? ['a', `b${page}`] : later(), controller, whole: false })
     }
-    const walk = await walkAll({ fetchPage, keyOf: (record) => String(record), parse: String })
+    const walk = await walkAll({ source: sourceOf(fetchPage), keyOf: (record) => String(record), parse: String })
     expect(asked).toBeLessThan(7)
     expect(walk).toMatchObject({ complete: false, unsteady: expect.stringContaining('brought no new record') })
   })
@@ -132,7 +138,7 @@ describe('a walk', () => {
   ] as const)('follows a server that counts its pages from %i', async (lowest, expected) => {
     const { fetchPage, asked } = library({ records: ['a', 'b', 'c', 'd', 'e'] }, lowest)
     const progress: unknown[] = []
-    const walk = await walkAll({ fetchPage, ...reader, onProgress: (step) => progress.push(step) })
+    const walk = await walkAll({ source: sourceOf(fetchPage), ...reader, onProgress: (step) => progress.push(step) })
     expect(asked).toEqual(expected)
     expect(walk.read()).toEqual(['a', 'b', 'c', 'd', 'e'])
     expect(walk).toEqual({
@@ -163,7 +169,7 @@ describe('a walk', () => {
     const { fetchPage, asked } = library(book, 1, (request) => {
       if (request === 2) book.records = ['0', ...book.records]
     })
-    const walk = await walkAll({ fetchPage, ...reader })
+    const walk = await walkAll({ source: sourceOf(fetchPage), ...reader })
     expect(asked).toEqual([undefined, 2, 3, undefined, 2, 3])
     expect(walk).toMatchObject({ complete: true, count: 6, restarts: 1, requests: 6, bytes: 60, pages: 3 })
     expect(walk.records).toEqual(['0', 'a', 'b', 'c', 'd', 'e'])
@@ -174,14 +180,14 @@ describe('a walk', () => {
     const { fetchPage } = library(book, 1, (request) => {
       if (request === 1) book.records = ['x', 'a', 'b', 'c']
     })
-    const walk = await walkAll({ fetchPage, ...reader })
+    const walk = await walkAll({ source: sourceOf(fetchPage), ...reader })
     expect(walk).toMatchObject({ complete: true, restarts: 1, records: ['x', 'a', 'b', 'c'] })
   })
 
   test('of a listing that moves with every page goes to the end the last time, and is not complete', async () => {
     const book = { records: ['a', 'b', 'c', 'd', 'e'] as unknown[] }
     const { fetchPage, asked } = library(book, 1, (request) => book.records.push(`more ${request}`))
-    const walk = await walkAll({ fetchPage, ...reader, maxRestarts: 2 })
+    const walk = await walkAll({ source: sourceOf(fetchPage), ...reader, maxRestarts: 2 })
     expect(asked).toEqual([undefined, 2, undefined, 2, undefined, 2, 3, 4, 5, 6])
     expect(walk).toMatchObject({ complete: false, count: 9, restarts: 2, requests: 10 })
     expect(walk.records.slice(0, 7)).toEqual(['a', 'b', 'c', 'd', 'e', 'more 1', 'more 2'])
@@ -195,19 +201,22 @@ describe('a walk', () => {
       const controller = { count: counts[page - 1] ?? 0, pages: 3, current: page, prev: null, next }
       return answer({ records: [`r${page}`], controller, whole: false })
     }
-    expect(await walkAll({ fetchPage, ...reader })).toMatchObject({ complete: false, records: ['r1', 'r2', 'r3'] })
+    expect(await walkAll({ source: sourceOf(fetchPage), ...reader })).toMatchObject({
+      complete: false,
+      records: ['r1', 'r2', 'r3'],
+    })
   })
 
   test('that never finds as many keys as the server counts is incomplete, duplicates kept', async () => {
     const { fetchPage, asked } = library({ records: ['a', 'b', 'b', 'c'] }, 1)
-    const walk = await walkAll({ fetchPage, ...reader, maxRestarts: 1 })
+    const walk = await walkAll({ source: sourceOf(fetchPage), ...reader, maxRestarts: 1 })
     expect(walk).toMatchObject({ complete: false, count: 4, restarts: 1, records: ['a', 'b', 'b', 'c'] })
     expect(asked).toHaveLength(4)
   })
 
   test('counts a record without a readable key as one', async () => {
     const { fetchPage } = library({ records: ['a', { odd: 1 }, { odd: 2 }] }, 1)
-    expect(await walkAll({ fetchPage, ...reader })).toMatchObject({ complete: true, count: 3 })
+    expect(await walkAll({ source: sourceOf(fetchPage), ...reader })).toMatchObject({ complete: true, count: 3 })
   })
 
   test.each([
@@ -224,7 +233,7 @@ describe('a walk', () => {
         if (failing.includes(page ?? 1)) throw new Unavailable('/item/search responded with 500')
         return found
       }
-      const walk = await walkAll({ fetchPage: failingPage, ...reader })
+      const walk = await walkAll({ source: sourceOf(failingPage), ...reader })
       expect(asked).toEqual(of)
       expect(walk).toMatchObject({ complete: false, records: [...kept], restarts: 0 })
       for (const page of failing.slice(0, 2))
@@ -246,7 +255,7 @@ describe('a walk', () => {
       if (page !== 2) return found
       throw odd()
     }
-    const walk = await walkAll({ fetchPage: oddPage, ...reader })
+    const walk = await walkAll({ source: sourceOf(oddPage), ...reader })
     expect(walk).toMatchObject({
       complete: false,
       records: [...'abef'],
@@ -256,11 +265,11 @@ describe('a walk', () => {
 
   test('fails with the first page, and with a page that is refused for another reason', async () => {
     const down = async () => Promise.reject(new Unavailable('down'))
-    await expect(walkAll({ fetchPage: down, ...reader })).rejects.toThrow('down')
+    await expect(walkAll({ source: sourceOf(down), ...reader })).rejects.toThrow('down')
     const { fetchPage } = library({ records: ['a', 'b', 'c'] }, 1)
     const aborted = async (page: number | undefined) =>
       page === undefined ? fetchPage(page) : Promise.reject(new RetryableError('the budget is spent'))
-    await expect(walkAll({ fetchPage: aborted, ...reader })).rejects.toThrow('the budget is spent')
+    await expect(walkAll({ source: sourceOf(aborted), ...reader })).rejects.toThrow('the budget is spent')
   })
 
   test('ends at a 400 past the last page, and is complete if the keys say so', async () => {
@@ -270,12 +279,16 @@ describe('a walk', () => {
       const controller = page1.body.controller && { ...page1.body.controller, next: 2 }
       return { ...page1, body: { ...page1.body, controller } }
     }
-    expect(await walkAll({ fetchPage: pointless, ...reader })).toMatchObject({ complete: true, pages: 1, restarts: 0 })
+    expect(await walkAll({ source: sourceOf(pointless), ...reader })).toMatchObject({
+      complete: true,
+      pages: 1,
+      restarts: 0,
+    })
   })
 
   test('passes a 400 on when it comes for the first page', async () => {
     const fetchPage = async () => Promise.reject(pastTheEnd())
-    await expect(walkAll({ fetchPage, ...reader })).rejects.toThrow(BadRequest)
+    await expect(walkAll({ source: sourceOf(fetchPage), ...reader })).rejects.toThrow(BadRequest)
   })
 
   test.each([
@@ -288,7 +301,7 @@ describe('a walk', () => {
       asked++
       return answer({ records: ['a'], controller: { count: 4, pages: 4, prev: null, ...place }, whole: false })
     }
-    expect(await walkAll({ fetchPage, ...reader, maxRestarts: 1 })).toMatchObject({
+    expect(await walkAll({ source: sourceOf(fetchPage), ...reader, maxRestarts: 1 })).toMatchObject({
       complete: false,
       records: ['a'],
       unsteady: expect.stringContaining('did not advance'),
@@ -306,7 +319,7 @@ describe('a walk', () => {
         whole: false,
       })
     }
-    expect(await walkAll({ fetchPage, ...reader, maxRestarts: 0 })).toMatchObject({
+    expect(await walkAll({ source: sourceOf(fetchPage), ...reader, maxRestarts: 0 })).toMatchObject({
       complete: false,
       unsteady: expect.stringContaining('more pages than the server counted'),
     })
@@ -331,7 +344,7 @@ describe('a walk', () => {
         const { controller } = found.body
         return { ...found, body: { ...found.body, controller: controller && odd(controller, lowest) } }
       }
-      const walk = await walkAll({ fetchPage: oddPage, ...reader })
+      const walk = await walkAll({ source: sourceOf(oddPage), ...reader })
       expect([...new Set(walk.records)].sort()).toEqual(records)
       // Where the count is right, it says that all came.
       expect(walk.complete).toBe(walk.count === records.length)
@@ -344,13 +357,13 @@ describe('a walk', () => {
       const controller = { count: 1e15, pages: 1e15, current: page, prev: page - 1, next: page + 1 }
       return answer({ records: [`r${page}`], controller, whole: false })
     }
-    const walk = await walkAll({ fetchPage, ...reader })
+    const walk = await walkAll({ source: sourceOf(fetchPage), ...reader })
     expect(walk).toMatchObject({ complete: false, requests: 2000, unsteady: '2000 pages, and the listing goes on' })
   })
 
   test('takes a body without envelope for everything', async () => {
     const fetchPage = async () => answer({ records: ['a', 'a'], controller: null, whole: true })
-    expect(await walkAll({ fetchPage, ...reader })).toMatchObject({
+    expect(await walkAll({ source: sourceOf(fetchPage), ...reader })).toMatchObject({
       complete: true,
       count: null,
       pages: 1,
@@ -360,13 +373,13 @@ describe('a walk', () => {
 
   test('never calls a page complete whose envelope has no controller', async () => {
     const fetchPage = async () => answer(readListing({ results: ['a'] }))
-    expect(await walkAll({ fetchPage, ...reader })).toMatchObject({ complete: false, restarts: 0 })
+    expect(await walkAll({ source: sourceOf(fetchPage), ...reader })).toMatchObject({ complete: false, restarts: 0 })
   })
 
   test('stops between two pages when the signal is aborted', async () => {
     const stop = new AbortController()
     const { fetchPage, asked } = library({ records: ['a', 'b', 'c'] }, 1, () => stop.abort(new Error('enough')))
-    await expect(walkAll({ fetchPage, ...reader, signal: stop.signal })).rejects.toThrow('enough')
+    await expect(walkAll({ source: sourceOf(fetchPage), ...reader, signal: stop.signal })).rejects.toThrow('enough')
     expect(asked).toHaveLength(1)
   })
 })

@@ -117,6 +117,16 @@ export async function sendEntity(
   return await sendBody(context, body, { type, encoding, status: 200 })
 }
 
+/** A text that is sent once, compressed where the client takes that. */
+export async function sendText(
+  context: Context,
+  text: string,
+  type: string,
+  status: ContentfulStatusCode,
+): Promise<Response> {
+  return await sendBody(context, text, { type, encoding: encodingFor(context, type, text.length), status })
+}
+
 interface Sending {
   readonly type: string
   readonly encoding: Encoding | undefined

@@ -6,6 +6,7 @@ import { sqlState } from '../../db/sql-errors.ts'
 import { AmbiguousName, UnknownName } from '../../questions/asking/names.ts'
 import { WrongArgument } from '../../questions/asking/readable.ts'
 import { jsonRow } from '../../questions/asking/rows-text.ts'
+import { sendText } from './etag.ts'
 
 /** What can be wrong with a request, by the name in the problem's type: status and title. */
 export const problems = {
@@ -84,10 +85,8 @@ export async function problemPage(context: Context, { problem, details }: Proble
 ${near.length > 0 ? html`<ul>${near.map(([path, text]) => html`<li><a href="${path}">${text}</a></li>`)}</ul>` : ''}
 <form action="/search" role="search"><input type="search" name="q" value="${[404, 409].includes(status) ? sought : ''}" aria-label="Guild, item or territory"> <button>Search</button></form></main></html>
 `
-  return context.body(String(text), status, {
-    'content-type': 'text/html; charset=UTF-8',
-    'content-security-policy': policy,
-  })
+  context.header('Content-Security-Policy', policy)
+  return await sendText(context, String(text), 'text/html; charset=UTF-8', status)
 }
 
 /** Of a page of one thing: those whose names are near, and those that all have the name; a few, by their paths. */
