@@ -1,5 +1,6 @@
 import { assert, asyncProperty, constantFrom, integer, record } from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { isPathValue } from '../../src/api/call.ts'
 import { type Api, createClient } from '../../src/api/client.ts'
 import { emptyOutcome } from '../../src/api/http/outcome.ts'
 import { wireRequest } from '../../src/api/http/request.ts'
@@ -122,17 +123,16 @@ describe('a field of any name, anywhere in a response', () => {
         name: constantFrom(...hostile),
       })
       const property = asyncProperty(place, async ({ nth, place, name }) => {
-        const [expected, found] = [
-          await madeOf(resource, nth, place, ordinary),
-          await madeOf(resource, nth, place, name),
-        ]
+        // Names of classes become paths, and are refused where they cannot.
+        const other = isPathValue(name) ? ordinary : '..'
+        const [expected, found] = [await madeOf(resource, nth, place, other), await madeOf(resource, nth, place, name)]
         if (!expected || !found) return
         expect(found.keeps).toBe(expected.keeps)
         if (expected.names && expected.keeps) expect(found.names).toBe(true)
         expect(found.unknown).toBe(expected.unknown)
         expect(found.quarantined).toBe(expected.quarantined)
       })
-      await assert(property, { numRuns: effort.everyAnswer ? 100 : 6 })
+      await assert(property, { numRuns: effort.everyAnswer ? 100 : 6, examples: [[{ nth: 0, place: 0, name: '' }]] })
     },
   )
 })
