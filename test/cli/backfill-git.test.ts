@@ -325,7 +325,7 @@ describe('responses that somebody kept in git', () => {
     const repository = await gitRepository(history)
     const folder = await temporaryFolder()
     const git = execFileSync('sh', ['-c', 'command -v git']).toString().trim()
-    const slow = `#!/bin/sh\ncase "$*" in *--raw*) sleep 3.5;; esac\nexec ${git} "$@"\n`
+    const slow = `#!/bin/sh\ncase "$*" in *--raw*) sleep 4.6;; esac\nexec ${git} "$@"\n`
     await writeFile(join(folder, 'git'), slow)
     await chmod(join(folder, 'git'), 0o755)
     const PATH = `${folder}:${process.env.PATH}`
