@@ -50,7 +50,7 @@ begin atomic
      cross join lateral analytics.counter_risen(top_gained.kind, tried.owner, tried.part, asked.counter, array[asked.begins], array[asked.ends]) own
      where not asked.is_of_members
      union all
-    -- As there: what a member hides is in no series.
+    -- What a member hides is in no series, as in analytics.counter_risen.
     select tried.owner, tried.part, case when own.is_shown then tried.gained end, tried.quality, tried.at_most,
            analytics.counter_lacking('member', asked.counter, tried.owner::text, asked.begins - interval '168 hours', own.times, own.numbers)
       from asked
