@@ -5,8 +5,8 @@ import type { DeliveredResponse } from './proxied-request.ts'
 /** The facts of all delivered responses, each with the instants that those responses speak for. */
 export interface DeliveredFacts {
   add(response: DeliveredResponse): void
-  /** Whether a response has it for about this instant; ms. Without an instant: whether any has. */
-  has(fact: readonly unknown[], at?: number): boolean
+  /** Whether a response has it for about this instant, or from then until another; ms. Without an instant: whether any has. */
+  has(fact: readonly unknown[], at?: number, until?: number): boolean
   /** The responses of a path that could be parsed and were not empty, in the order in which they came. */
   responsesOf(path: string): readonly ResponseTime[]
 }
@@ -50,9 +50,9 @@ export function recordDeliveredFacts(): DeliveredFacts {
         else facts.set(name, [spoken])
       }
     },
-    has(fact, at) {
+    has(fact, at = Number.NEGATIVE_INFINITY, until = Number.isFinite(at) ? at : Number.POSITIVE_INFINITY) {
       const instants = facts.get(JSON.stringify(fact)) ?? []
-      return at === undefined ? instants.length > 0 : instants.some((one) => Math.abs(one.at - at) <= one.tolerance)
+      return instants.some((one) => one.at >= at - one.tolerance && one.at <= until + one.tolerance)
     },
     responsesOf: (path) => responses.get(path) ?? [],
   }

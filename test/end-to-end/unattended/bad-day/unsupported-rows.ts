@@ -14,7 +14,11 @@ export async function unsupportedRows(db: Database, delivered: DeliveredFacts): 
   for (const [player, first, last, world, lastWorld] of await db.values(
     'select player_uuid::text, first_listed_at, last_listed_at, world, last_world from game.player_listing',
   )) {
-    check(delivered.has(['listed', player, world], ms(first) ?? 0), 'listed', player, world, first)
+    check(delivered.has(['listed', player], ms(first) ?? 0), 'listed', player, world, first)
+    // Who has just come may be between two worlds: the first list that names one comes later.
+    const isNamed = (one: unknown) =>
+      one === null || delivered.has(['listed', player, one], ms(first) ?? 0, ms(last) ?? Number.POSITIVE_INFINITY)
+    check(isNamed(world) && isNamed(lastWorld), 'on', player, world, lastWorld, first)
     if (last !== null) check(delivered.has(['listed', player], ms(last) ?? 0), 'listed', player, lastWorld, last)
   }
   for (const [at, total, listed] of await db.values('select observed_at, total, listed from game.online_sample'))
