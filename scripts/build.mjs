@@ -37,6 +37,9 @@ const parts = {
     })
     // A second parser, for processors that cannot run the first one.
     onResolve({ filter: /\/llhttp-wasm\.js$/ }, () => ({ path: './llhttp-wasm.cjs', external: true }))
+    onResolve({ filter: /\/subscribe\.js$/ }, ({ importer }) =>
+      /[\\/]postgres[\\/]/.test(importer) ? { path: join(root, 'scripts/build/postgres-subscribe.mjs') } : undefined,
+    )
     onResolve({ filter: /\/event-target\.js$/ }, ({ importer }) =>
       /[\\/]linkedom[\\/]/.test(importer) ? { path: join(root, 'scripts/build/event-target.mjs') } : undefined,
     )

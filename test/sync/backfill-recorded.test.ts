@@ -11,7 +11,7 @@ import { guildBody, guildId, place, playerId } from '../support/guild-answers.ts
 import { profile } from '../support/player-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { type Line, recordingFolder } from '../support/recording-folder.ts'
-import { contentOf, item, type World, worldOf } from '../support/world.ts'
+import { contentOf, emptyTables, item, type World, worldOf } from '../support/world.ts'
 
 const owner = { 1: { rank: 'owner' } }
 const guild = (letter: string, at: string, fields: object = {}, more: Partial<Line> = {}): Line => ({
@@ -236,6 +236,34 @@ describe.each(kindsOfPart)('recorded answers on the %s database', (kind) => {
     const gone = { status: 404, body: { error: 'NotFound', code: 404 } }
     await load(world, [guild('a', '10:00'), guild('a', '11:00', {}, gone), guild('a', '12:00', {}, gone)])
     expect(await world.rows('select valid_until from game.guild')).toEqual([['11:00']])
+  })
+
+  test('that say no for many guilds at once conclude the same, however many parts they are loaded in', async () => {
+    const gone = { status: 404, body: { error: 'NotFound', code: 404 } }
+    const letters = [...'abcdef']
+    const at = (hour: number, nth: number) => `${hour}:${10 + nth}`
+    const hours = (hour: number, how: object, of = letters) =>
+      of.map((letter, nth) => guild(letter, at(hour, nth), {}, how))
+    const lines = [
+      ...hours(10, {}),
+      // The service fails: each is refused, twice.
+      ...hours(11, gone),
+      ...hours(12, gone),
+      ...hours(13, {}, letters.slice(1)),
+      // And one is gone in truth.
+      ...hours(14, gone, ['a']),
+      ...hours(15, {}, letters.slice(1)),
+      ...hours(16, gone, ['a']),
+      ...hours(17, {}, letters.slice(1)),
+    ]
+    for (const size of [lines.length, 1, 2, 5]) {
+      for (let from = 0; from < lines.length; from += size) await load(world, lines.slice(from, from + size))
+      expect(await world.rows(`select guild_uuid, valid_until from game.guild where valid_until < 'infinity'`)).toEqual(
+        [[guildId('a'), '14:10']],
+      )
+      expect([size, await world.rows('select subject from sync.claim')]).toEqual([size, []])
+      await emptyTables(world.db)
+    }
   })
 
   test('that say no are older than a later response that shows the key, however often they are loaded', async () => {

@@ -177,6 +177,33 @@ describe.each(kindsOfLongTests)('refusals on the %s database', (kind) => {
       expect(await erased()).toEqual([['1', 'mainAccess']])
     })
 
+    test.each([
+      ['403', forbidden],
+      ['404', notFound],
+    ])('(%s) are as many in runs of one key each', async (_status, answer) => {
+      for (const one of several) await syncPlayer(world, one, shown(one), '10:00')
+      for (const one of several) playerAnswers(one, answer)
+      for (const hour of ['10', '11', '12']) for (const one of several) await ask(`${hour}:${10 + one}`, one)
+      expect([await erased(), await rows('select distinct valid_until from game.player')]).toEqual([[], [['infinity']]])
+      const rejected = `select count(*)::int, min(received_at), max(received_at) from sync.observation where status = 'rejected'`
+      expect(await rows(rejected)).toEqual([[18, '10:11', '12:16']])
+      expect(await pending()).toEqual([])
+      // Once it is over, one of them counts as any other.
+      for (const one of several.slice(1)) await syncPlayer(world, one, shown(one), '13:00')
+      playerAnswers(1, forbidden)
+      for (const when of ['13:10', '13:20']) await ask(when, 1)
+      expect(await erased()).toEqual([['1', 'mainAccess']])
+    })
+
+    test('are one where a key is asked for again and again', async () => {
+      for (const one of several) await syncPlayer(world, one, shown(one), '10:00')
+      playerAnswers(1, notFound)
+      for (const when of ['10:10', '10:13', '10:16', '10:19', '10:22']) await ask(when, 1)
+      expect(
+        await rows(`select right(player_uuid::text, 1), valid_until from game.player where valid_until < 'infinity'`),
+      ).toEqual([['1', '10:10']])
+    })
+
     test('leave a confirmed one pending that came before them in the same run', async () => {
       for (const one of several) await syncPlayer(world, one, shown(one), '10:00')
       playerAnswers(1, forbidden)

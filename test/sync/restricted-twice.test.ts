@@ -179,6 +179,28 @@ describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
     expect((await status()).restrictions).toEqual([])
   })
 
+  test('of many players are held also in runs of two players each', async () => {
+    await syncMany(open, '09:00')
+    const before = await count('game.player_counter')
+    const each = async (hour: string) => {
+      for (let first = 1; first < many; first += 2) {
+        await world.clock.advanceTo(instantOf(`${hour}:${10 + first}`))
+        const headers = headersOf(world.clock.now(), 120)
+        for (const number of [first, first + 1])
+          world.sandbox.setAnswer(`/player/${playerId(number)}`, () => ({ headers, body: closed(number) }))
+        await syncPlayers(world, { keys: [first, first + 1].map(playerId) })
+      }
+    }
+    for (const hour of ['10', '11']) await each(hour)
+    expect(await count('game.player_counter')).toBe(before)
+    expect(await rows('select is_pending, is_held, count(*)::int from sync.privacy_restriction group by 1, 2')).toEqual(
+      [[true, true, many - 1]],
+    )
+    expect((await guards())[0]).toEqual(['mass-restriction', 'pending'])
+    for (const hour of ['13', '15', '17']) await each(hour)
+    expect(await rows('select distinct is_pending from sync.privacy_restriction')).toEqual([[false]])
+  })
+
   test('of many players in one run are withdrawn by good responses, or concluded by a person', async () => {
     await syncMany(open, '09:00')
     const before = await count('game.player_counter')

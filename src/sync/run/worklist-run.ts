@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { messageOf } from '../../base/errors.ts'
+import type { Sql } from '../../db/database.ts'
 import type { Worklist } from '../declare/resource.ts'
 import { isBurst } from '../evidence/policies.ts'
 import { type Counts, isAccepted, noCounts, type RunStatus, statusOfError } from '../ledger/ledger.ts'
@@ -8,7 +9,8 @@ import type { GuardAction, LastReasons } from '../respond/guard-actions.ts'
 import { type Outcome, recordOutcome } from '../respond/record-outcome.ts'
 import { countLosses } from '../respond/shape-changes.ts'
 import { concludeRefusal, rejectRefusals } from '../worklist/conclude.ts'
-import { addKey, endOfKeys, noRefusals, refusalWindow, takeReady } from '../worklist/run-refusals.ts'
+import { earlierResponses } from '../worklist/refusals.ts'
+import { addKey, endOfKeys, noRefusals, takeReady } from '../worklist/run-refusals.ts'
 import type { Engine, RunLog } from './engine.ts'
 import type { IngestContext, IngestResult } from './ingest.ts'
 import { logDrift, logFailure, logOfRun } from './run-log.ts'
@@ -21,16 +23,17 @@ export class WorklistRun {
   readonly log: RunLog
   readonly #resource: Worklist
   readonly #engine: Engine
-  readonly #window: number
+  readonly #window: number | undefined
   readonly #requestsBefore: number
   readonly #lastReasons: LastReasons = new Map()
   readonly #losses = countLosses()
   #summary = emptySummary
   #refusals = noRefusals
+  #earlier: ReturnType<typeof earlierResponses> | undefined
   #restrictions = noRestrictions
 
-  /** Starts a run. @param window after so many other keys a confirmed refusal is concluded */
-  constructor(resource: Worklist, engine: Engine, window = refusalWindow) {
+  /** Starts a run. @param window after so many other keys a confirmed refusal is concluded; 0: at once, and many of them do not end the run */
+  constructor(resource: Worklist, engine: Engine, window?: number) {
     this.#resource = resource
     this.#engine = engine
     this.#window = window
@@ -51,9 +54,20 @@ export class WorklistRun {
    */
   async add(key: string, result: IngestResult): Promise<IngestResult> {
     this.addProbe(key, result)
-    this.#refusals = addKey(this.#refusals, key, result.refusal, this.#engine.guards.accept)
+    const { refusal } = result
+    const earlier = refusal && refusal.state !== 'concluded' ? await this.#recall(refusal.receivedAt) : []
+    this.#refusals = addKey(this.#refusals, key, refusal, this.#engine.guards.accept, earlier)
     await this.#concludeReady(this.#window)
+    // Of what was recorded, the next response may be of years later.
+    if (this.#window === 0) await this.#rejectMass()
     return result
+  }
+
+  /** What the runs before came to, once: many refusals at once are as many in several short runs. */
+  async #recall(at: number): ReturnType<typeof earlierResponses> {
+    if (this.#earlier) return []
+    this.#earlier = earlierResponses(this.#engine.db, this.#resource, { runId: this.runId, until: new Date(at) })
+    return await this.#earlier
   }
 
   /** The same for a key that only shows whether the service is up: its refusal counts for nothing. */
@@ -87,14 +101,23 @@ export class WorklistRun {
    */
   async endRefusals(isSound: boolean): Promise<void> {
     await this.#holdRestrictions()
-    this.#refusals = endOfKeys(this.#refusals, this.#engine.guards.accept)
-    const { massRefusal, refused } = this.#refusals
-    if (massRefusal === undefined) {
-      if (isSound) await this.#concludeReady(0)
-      return
-    }
+    // What was recorded may go on where this ends: it is judged where something is concluded.
+    if (this.#window !== 0) this.#refusals = endOfKeys(this.#refusals, this.#engine.guards.accept)
+    if (isSound) await this.#concludeReady(0)
+    await this.#rejectMass()
+  }
+
+  /** Rejects all that was refused, also in the runs before, where it is too much to be believed. */
+  async #rejectMass(): Promise<void> {
+    const { massRefusal, refused, window } = this.#refusals
+    if (massRefusal === undefined) return
+    const shown = window.filter(({ response }) => response === 'shown')
+    this.#refusals = { ...noRefusals, window: shown }
+    const others = ((await this.#earlier) ?? []).filter((one) => window.includes(one) && !shown.includes(one))
+    const since = new Date(Math.min(this.startedAt.getTime(), ...others.map(({ receivedAt }) => receivedAt.getTime())))
+    const runs = { runIds: [this.runId, ...new Set(others.map(({ runId }) => runId))], since }
     const reason = `${massRefusal}: taken for a failure of the service; nothing was concluded from it`
-    await rejectRefusals(this.#resource, this.#engine, this, [...refused], reason)
+    await rejectRefusals(this.#resource, this.#engine, runs, [...refused, ...others.map(({ key }) => key)], reason)
     this.#summary = rejectKeys(this.#summary, refused.size, { guard: 'mass-refusal', action: 'stopped', reason })
     this.log.warn({ keys: refused.size }, `mass-refusal: ${reason}`)
   }
@@ -133,23 +156,32 @@ export class WorklistRun {
     return resultOf(row, guarded, failure)
   }
 
-  /** When many keys hid something at once, nothing is removed before responses hours apart say the same. */
+  /** When many keys hid something at once, in this run or with those before, nothing is removed before responses hours apart say the same. */
   async #holdRestrictions(): Promise<void> {
     const { accept } = this.#engine.guards
-    const mass = accept ? undefined : massRestriction(this.#restrictions)
+    if (accept || (this.#restrictions.hiding.size === 0 && this.#restrictions.ofResponse === undefined)) return
+    const before = await hidingBefore(this.#engine.db, this.#resource.name, this.runId)
+    const mass = massRestriction(this.#restrictions, before)
     if (mass === undefined) return
     await this.#engine.db.query(
       `update sync.privacy_restriction set is_held = true
-        where run_id = $2 and is_pending and not is_held and split_part(told_by, '/', 1) = $1`,
-      [this.#resource.name, this.runId],
+        where (run_id = $2 and split_part(told_by, '/', 1) = $1 or told_by = any($3::text[])) and is_pending and not is_held`,
+      [
+        this.#resource.name,
+        this.runId,
+        before.flatMap(({ key, hides }) => (hides ? [`${this.#resource.name}/${key}`] : [])),
+      ],
     )
     this.#summary = rejectKeys(this.#summary, 0, { guard: 'mass-restriction', action: 'pending', reason: mass })
     this.log.warn({ keys: this.#restrictions.hiding.size }, `mass-restriction: ${mass}`)
   }
 
-  async #concludeReady(window: number): Promise<void> {
+  async #concludeReady(window: number | undefined): Promise<void> {
     const { state, ready } = takeReady(this.#refusals, window)
-    this.#refusals = state
+    if (ready.length === 0) return
+    const { massRefusal } = endOfKeys(state, this.#engine.guards.accept)
+    this.#refusals = massRefusal === undefined ? state : { ...state, massRefusal }
+    if (massRefusal !== undefined) return
     for (const refusal of ready) {
       const outcome = await concludeRefusal(this.#resource, this.#engine, this.runId, refusal)
       if (outcome) this.#summary = addOutcome(this.#summary, outcome)
@@ -255,9 +287,40 @@ function addRestriction(
   }
 }
 
-/** Why the restrictions of a run are not credible; undefined when they are. */
-function massRestriction({ responded, hiding, ofResponse }: RunRestrictions): string | undefined {
-  if (isBurst(hiding.size, responded.size))
-    return `${hiding.size} of ${responded.size} keys hide at once what they showed; nothing is removed before responses hours apart say the same`
+/** The keys that responded last in other runs, and whether they hide what they showed, which is pending. */
+async function hidingBefore(
+  sql: Sql,
+  resource: string,
+  runId: string,
+): Promise<readonly { readonly key: string; readonly hides: boolean }[]> {
+  return await sql.query(
+    `select distinct one.key, exists (select from sync.privacy_restriction rule
+                                       where rule.told_by = $1 || '/' || one.key and rule.is_pending and not rule.is_refusal
+                                         and rule.needs_credential is null and rule.since > item.first_observed_at) as hides
+       from (select key from sync.observation
+              where resource = $1 and run_id <> $2 and status in ('ok', 'unchanged', 'partial')
+                and received_at <= (select max(own.received_at) from sync.observation own where own.resource = $1 and own.run_id = $2)
+              order by received_at desc limit 20) one
+       join sync.work_item item on item.resource = $1 and item.key = one.key`,
+    [resource, runId],
+  )
+}
+
+/** Why the restrictions of a run are not credible; undefined when they are. @param before the keys of those before it */
+function massRestriction(
+  { responded, hiding, ofResponse }: RunRestrictions,
+  before: Awaited<ReturnType<typeof hidingBefore>>,
+): string | undefined {
+  const [keys, hidden] = [new Set(responded), new Set(hiding)]
+  for (const { key, hides } of before) {
+    keys.add(key)
+    if (hides) hidden.add(key)
+  }
+  for (const [of, many] of [
+    [responded, hiding],
+    [keys, hidden],
+  ] as const)
+    if (isBurst(many.size, of.size))
+      return `${many.size} of ${of.size} keys hide at once what they showed; nothing is removed before responses hours apart say the same`
   return ofResponse
 }

@@ -68,20 +68,20 @@ async function tombstone(sql: Sql, resource: Worklist, key: string, at: Date) {
   return closed === 0 ? {} : { closed, guarded: [{ ...tombstoneAction, key }] }
 }
 
-/** Rejects what was refused in a run whose refusals are not credible. */
+/** Rejects what was refused in runs whose refusals are not credible. @param runs.since when the first of them came */
 export async function rejectRefusals(
   resource: Worklist,
   { db, raw }: Engine,
-  run: { readonly runId: string; readonly startedAt: Date },
+  runs: { readonly runIds: readonly string[]; readonly since: Date },
   keys: readonly string[],
   reason: string,
 ): Promise<void> {
   await db.transaction(async (sql) => {
     if (raw) await lockArchive(sql)
-    await invalidateCoverage(sql, resource.name, run.startedAt)
+    await invalidateCoverage(sql, resource.name, runs.since)
     await forgetRefusals(sql, resource.name, keys)
     const ofRun = (table: typeof observation | typeof rawAnswer) =>
-      and(eq(table.resource, resource.name), eq(table.runId, run.runId), anyOf(table.key, keys))
+      and(eq(table.resource, resource.name), anyOf(table.runId, runs.runIds), anyOf(table.key, keys))
     await typed(sql)
       .update(observation)
       .set({ status: 'rejected', reason })

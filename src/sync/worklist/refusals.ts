@@ -124,14 +124,54 @@ async function isListedSince(sql: Sql, { listing }: Worklist, key: string, since
 }
 
 /** Whether the listing once had the key, and responses in a row lacked it since. */
-async function hasListingEnded(sql: Sql, { listing }: Worklist, key: string): Promise<boolean> {
-  if (!listing) return false
-  const { table, keyText } = historySql(listing.history)
-  const [row] = await sql.query<{ ended: boolean }>(
-    `select coalesce(bool_and(listed.valid_until < 'infinity'), false) as ended from ${table.name} listed where ${keyText('listed')} = $1`,
-    [key],
-  )
+async function hasListingEnded(sql: Sql, resource: Worklist, key: string): Promise<boolean> {
+  if (!resource.listing) return false
+  const [row] = await sql.query<{ ended: boolean }>(`select ${listingEnded(resource, '$1')} as ended`, [key])
   return row?.ended === true
+}
+
+/** The same as SQL. @param key in SQL */
+function listingEnded({ listing }: Worklist, key: string): string {
+  if (!listing) return 'false'
+  const { table, keyText } = historySql(listing.history)
+  const ended = `coalesce(bool_and(listed.valid_until < 'infinity'), false)`
+  return `(select ${ended} from ${table.name} listed where ${keyText('listed')} = ${key}::text)`
+}
+
+/** How a key responded in another run: with a body, or with a refusal from which nothing followed yet. */
+interface EarlierResponse {
+  readonly key: string
+  readonly response: 'shown' | 'refused' | 'unknown refused'
+  readonly runId: string
+  readonly receivedAt: Date
+}
+
+/** So many are looked at: one key may have responded several times. */
+const EARLIER_RESPONSES = 60
+
+/**
+ * The last responses of other runs, as the ledger has them, in their order: many refusals at once are as many in several short runs.
+ * @param until by the clock of this machine; of what was recorded, as of then
+ */
+export async function earlierResponses(
+  sql: Sql,
+  resource: Worklist,
+  { runId, until }: { readonly runId: string; readonly until: Date },
+): Promise<readonly EarlierResponse[]> {
+  return await sql.query<EarlierResponse>(
+    `select one.key, one.run_id as "runId", one.received_at as "receivedAt",
+            case when one.kind is null then 'shown' when item.observed_at is not null then 'refused' else 'unknown refused' end as response
+       from (select key, run_id, received_at, case status when 'gone' then 'gone' when 'hidden' then 'forbidden' end as kind
+               from sync.observation
+              where resource = $1 and run_id <> $2 and received_at <= $3 and status not in ('rejected', 'stale')
+              order by received_at desc limit $4) one
+       left join sync.work_item item on item.resource = $1 and item.key = one.key
+      where one.kind is null
+         or exists (select from sync.claim refused where refused.resource = $1 and refused.kind = one.kind and refused.subject = one.key)
+            and (one.kind = 'forbidden' or item.observed_at is not null and not ${listingEnded(resource, 'one.key')})
+      order by one.received_at`,
+    [resource.name, runId, until, EARLIER_RESPONSES],
+  )
 }
 
 /** What another refusal would redact or end. */

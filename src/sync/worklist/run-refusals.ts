@@ -3,7 +3,7 @@ import type { Refusal, RefusalState } from './refusals.ts'
 
 /** The refusals of one run: concluded one by one, or all rejected when there are many at once. */
 interface RunRefusals {
-  readonly window: readonly KeyResponse[]
+  readonly window: readonly Responded[]
   /** Keys that responded. */
   readonly position: number
   readonly refused: ReadonlySet<string>
@@ -19,20 +19,24 @@ export const noRefusals: RunRefusals = { window: [], position: 0, refused: new S
  * Adds the response of a key. A confirmed refusal is held back until enough other keys have responded, or the run ends,
  * without many being refused: what a kill meanwhile loses is refused again with the next request of the key.
  * @param accept a person accepts whatever comes
+ * @param earlier what came in other runs, before all of this one
  */
 export function addKey(
-  state: RunRefusals,
+  before: RunRefusals,
   key: string,
   refusal: (Refusal & RefusalState) | undefined,
   accept = false,
+  earlier: readonly Responded[] = [],
 ): RunRefusals {
-  if (refusal?.state === 'concluded') return state
+  if (refusal?.state === 'concluded') return before
+  const window = [...earlier, ...before.window].reduce<RunRefusals['window']>(addResponse, [])
+  const state = earlier.length === 0 ? before : { ...before, window }
   const position = state.position + 1
   const isConfirmed = refusal?.state === 'confirmed'
   const added = {
     ...state,
     position,
-    window: refusal ? withRefusal(state.window, refusal) : addResponse(state.window, 'shown'),
+    window: refusal ? withRefusal(state.window, refusal) : addResponse(state.window, { key, response: 'shown' }),
     refused: refusal ? new Set([...state.refused, key]) : state.refused,
     held: isConfirmed ? [...state.held, { refusal, position }] : state.held,
   }
@@ -45,19 +49,22 @@ export function endOfKeys(state: RunRefusals, accept = false): RunRefusals {
 }
 
 /** Splits off the refusals that so many other keys have followed; none while many are refused. */
-export function takeReady(state: RunRefusals, window: number): { state: RunRefusals; ready: readonly Refusal[] } {
+export function takeReady(
+  state: RunRefusals,
+  window = refusalWindow,
+): { state: RunRefusals; ready: readonly Refusal[] } {
   if (state.massRefusal !== undefined) return { state, ready: [] }
   const isReady = (position: number) => state.position - position >= window
   const ready = state.held.filter(({ position }) => isReady(position)).map(({ refusal }) => refusal)
   return { state: { ...state, held: state.held.filter(({ position }) => !isReady(position)) }, ready }
 }
 
-function withRefusal(window: RunRefusals['window'], { wasShown, kind, isExpected }: Refusal & RefusalState) {
+function withRefusal(window: RunRefusals['window'], { key, wasShown, kind, isExpected }: Refusal & RefusalState) {
   // Two resources that agree are no failure: otherwise a few that ended next to each other would stop every run.
   if (isExpected) return window
   // Of what was never shown, nothing can end.
   if (!wasShown && kind !== 'hidden') return window
-  return addResponse(window, wasShown ? 'refused' : 'unknown refused')
+  return addResponse(window, { key, response: wasShown ? 'refused' : 'unknown refused' })
 }
 
 function judged(state: RunRefusals, isOver: boolean, accept: boolean): RunRefusals {
@@ -65,14 +72,21 @@ function judged(state: RunRefusals, isOver: boolean, accept: boolean): RunRefusa
   return { ...state, massRefusal: massRefusal(state.window, isOver) }
 }
 
-/** Keys whose refusals are judged together; what one of them says is held back until so many others have responded. */
-export const refusalWindow = 20
+/** Keys whose refusals are judged together, of this run and those before; what one says is held back until so many others have responded. */
+const refusalWindow = 20
 
 /** How a key responded: with a body, or with a refusal that nothing follows from yet. */
-type KeyResponse = 'shown' | 'refused' | 'unknown refused'
+interface Responded {
+  readonly key: string
+  readonly response: 'shown' | 'refused' | 'unknown refused'
+  /** Of another run: which one. */
+  readonly runId?: string
+}
 
-function addResponse(window: readonly KeyResponse[], response: KeyResponse): readonly KeyResponse[] {
-  return [...window, response].slice(-refusalWindow)
+/** A key that is refused several times is one. */
+function addResponse(window: readonly Responded[], added: Responded): readonly Responded[] {
+  const others = window.filter(({ key, response }) => response === 'shown' || key !== added.key)
+  return [...others, added].slice(-refusalWindow)
 }
 
 /**
@@ -80,7 +94,8 @@ function addResponse(window: readonly KeyResponse[], response: KeyResponse): rea
  * @param isOver no further key comes: a window that is not full counts too
  * @returns why the refusals are not credible; undefined when they are
  */
-function massRefusal(window: readonly KeyResponse[], isOver: boolean): string | undefined {
+function massRefusal(responses: readonly Responded[], isOver: boolean): string | undefined {
+  const window = responses.map(({ response }) => response)
   const row = window.slice(window.lastIndexOf('shown') + 1)
   const inARow = (limit: BurstLimit) => isBurst(row.length, row.length, limit)
   if (inARow(UNKNOWN_REFUSED_AT_ONCE) || (inARow(REFUSED_AT_ONCE) && row.includes('refused')))
