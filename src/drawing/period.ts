@@ -12,13 +12,16 @@ export interface Period {
 const FEW = 2
 const HOUR = 3_600_000
 const MINUTE = 60_000
+const DAY = 86_400
+/** Longer than this, ms, a period begins at a full hour. */
+const LONG = 8 * 24 * HOUR
 /** Lengths of a step that people read easily; seconds. */
-const lengths = [300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 7 * 86_400, 28 * 86_400]
+const lengths = [300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, DAY, 7 * DAY, 28 * DAY]
 
 /**
  * The period of a report: what is wanted, as far as anything was observed where it is very long; else the last seven days up to the
- * latest observation, or since the first one. Begins at a full hour, unless another one is given; ends with the minute of the
- * observation, so that it is part of it.
+ * latest observation, or since the first one. Begins at a full hour, unless another instant is given for a short one; ends with the minute of
+ * the observation, so that it is part of it.
  * @param seen from when to when anything was observed, where that is known already
  * @throws UsageError when it has more than 20,000 hours
  */
@@ -30,9 +33,14 @@ export async function periodOf(
 ): Promise<Period> {
   const { first, last } = (seen === undefined ? await seenOf(sql) : seen) ?? { first: undefined, last: writtenAt }
   const to = wanted.to ?? endAfter(last)
-  if (wanted.from) return await boundHours(sql, { from: wanted.from, to })
+  // Of a long period averages of full hours are read; from another instant on, every sample would be.
+  if (wanted.from)
+    return await boundHours(sql, { from: isLong(wanted.from, to) ? fullHour(wanted.from) : wanted.from, to })
   return { from: beginOf(to.getTime() - 7 * 24 * HOUR, to, first), to }
 }
+
+const isLong = (from: Date, to: Date) => to.getTime() - from.getTime() > LONG
+const fullHour = (at: Date) => new Date(Math.floor(at.getTime() / HOUR) * HOUR)
 
 /** From when to when something was observed. */
 export interface Seen {
@@ -78,7 +86,7 @@ export function endAfter(observed: Date): Date {
 export function beginOf(earliest: number, to: Date, first: Date | undefined): Date {
   // observed_at of a response may lie just before the hour in which it came.
   const from = first && first < to ? Math.min(to.getTime() - 1, Math.max(earliest, first.getTime() + MINUTE)) : earliest
-  return new Date(Math.floor(from / HOUR) * HOUR)
+  return fullHour(new Date(from))
 }
 
 async function boundHours(sql: Sql, { from, to }: Period): Promise<Period> {
@@ -90,10 +98,10 @@ async function boundHours(sql: Sql, { from, to }: Period): Promise<Period> {
   throw new UsageError(`--from is too early: a report is about ${most} hours at most, not ${hours}; give a later one`)
 }
 
-/** The smallest readable step, in seconds, that cuts a period into at most `most` parts and is no shorter than `least`. */
+/** The smallest readable step, in seconds, that cuts a period into at most `most` parts and is no shorter than `least`; of many years whole days. */
 export function stepOf({ from, to }: Period, most: number, least = 0): number {
   const seconds = (to.getTime() - from.getTime()) / 1000
-  return lengths.find((one) => one >= least && seconds / one <= most) ?? Math.ceil(seconds / most)
+  return lengths.find((one) => one >= least && seconds / one <= most) ?? Math.ceil(seconds / most / DAY) * DAY
 }
 
 /** Where the steps of a period begin. */

@@ -89,3 +89,41 @@ describe.each(kindsOfPart)('the pages of worlds, players and records on the %s d
       expect((await pageOf(path)).querySelector('.at a[href="/records"]')).not.toBeNull()
   })
 })
+
+describe('the page of worlds over a year', () => {
+  const web = webWorld('server', liveWholeWorld)
+
+  test('reads averages of hours, draws a bounded number of cells, and says the most of all time', async () => {
+    const { db } = web.world
+    await db.query(
+      `insert into game.world_hour (world, hour, online_avg, online_max)
+       select 'WC' || one, hour, one, one + 1 from generate_series(1, 30) one,
+              generate_series(timestamptz '2025-06-01Z', '2026-05-31 23:00Z', interval '1 hour') hour`,
+    )
+    await db.query(
+      `insert into game.online_hour (hour, total_avg, total_max, total_seconds, hidden_avg, hidden_seconds)
+       select hour, 800, case when hour = '2026-01-02 12:00Z' then 999 else 900 end, 3600, 1, 3600
+         from generate_series(timestamptz '2025-06-01Z', '2026-05-31 23:00Z', interval '1 hour') hour`,
+    )
+    for (const table of ['game.world_sample', 'game.online_sample'])
+      await db.query(
+        `insert into sync.tier (sample_table, fine_since, averaged_until, checked_at) values ($1, '2026-06-01Z', '2026-06-01Z', '2026-06-01Z')
+         on conflict (sample_table) do update set fine_since = excluded.fine_since, averaged_until = excluded.averaged_until`,
+        [table],
+      )
+    await db.query('analyze game.world_hour, game.online_hour')
+    const { ask } = await web.served()
+    const { status, text } = await ask('/worlds?from=2025-06-01T00:17Z&to=2026-06-01T00:00Z')
+    expect(status).toBe(200)
+    // What a person reads on a phone, however long the period.
+    expect(Buffer.byteLength(text)).toBeLessThan(300_000)
+    const page = parseHTML(text).document
+    expect(page.querySelector('#worlds h3')?.textContent).toMatch(/^WC30 was the fullest world: 31 players, around /)
+    // A long period begins at a full hour: averages of full hours are read.
+    expect(page.querySelector('input[name=from]')?.getAttribute('value')).toBe('2025-06-01T00:00Z')
+    expect(page.querySelector('#online-total h3')?.textContent).toMatch(/^At most 999 players at once/)
+    const tiles = [...page.querySelectorAll('#peaks li')].map((one) => one.textContent?.trim())
+    expect(tiles.at(-1)).toMatch(/^999 players at once, the most of all time, on 2 Jan, 12:00/)
+    expect(page.querySelectorAll('#worlds svg rect').length).toBeLessThan(4000)
+  })
+})

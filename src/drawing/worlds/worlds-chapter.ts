@@ -4,7 +4,7 @@ import { draw, gridCells, type Picture } from '../draw.ts'
 import { type Figure, missing } from '../figure.ts'
 import { expectedEvery, type Frame } from '../frame.ts'
 import { rowsOf } from '../html-table.ts'
-import { type Period, stepsOf } from '../period.ts'
+import { type Period, stepOf, stepsOf } from '../period.ts'
 import { heat, heatLegend, legendLine } from '../swatch.ts'
 import { coverageStrip, seriesStep, stepSpan, timeAxis, timeMargins } from '../time-axis.ts'
 import { every, moment, number, percent } from '../words.ts'
@@ -91,30 +91,33 @@ async function readOnline(sql: Sql, { from, to }: Period, step: number): Promise
   )
 }
 
+/** So many cells of worlds and steps are drawn in all: each has its text, and a page is sent whole. */
+const CELLS = { wide: 800, narrow: 400 }
+
 /** c. Who is online where: a heat map of worlds and time. */
 export async function worldsFigure(sql: Sql, frame: Frame): Promise<Figure> {
-  const hours = await readWorldHours(sql, frame)
-  const [first, ...rest] = hours
-  if (!first) return missing('worlds', 'No observation of the worlds in this period', 'wynnsync sync online-players')
-  const fullest = rest.reduce((a, b) => ((b.most ?? 0) > (a.most ?? 0) ? b : a), first)
   const poll = Math.max(2400, await expectedEvery(sql, 'online-players'))
-  const fine = seriesStep(frame, poll)
-  const gridOf = async (step: number) => cellsOf(hours, await readOnline(sql, frame, step), frame, step)
-  const wide = await gridOf(fine)
-  const narrow = await gridOf(seriesStep(frame, poll, 40))
-  const worlds = [...new Set(hours.map(({ world }) => world))].sort((a, b) =>
+  const known = await readWorldBars(sql, frame)
+  const worlds = [...new Set(known.map(({ world }) => world))].sort((a, b) =>
     a.localeCompare(b, 'en', { numeric: true }),
   )
-  const most = Math.max(...hours.map(({ average }) => average ?? 0))
+  const gridOf = async (cells: number, most: number) =>
+    await readGrid(sql, frame, seriesStep(frame, poll, Math.min(most, Math.max(12, cells / worlds.length))))
+  const wide = await gridOf(CELLS.wide, 96)
+  const narrow = await gridOf(CELLS.narrow, 40)
+  const [first, ...rest] = wide.cells.values()
+  if (!first) return missing('worlds', 'No observation of the worlds in this period', 'wynnsync sync online-players')
+  const fullest = rest.reduce((a, b) => ((b.most ?? 0) > (a.most ?? 0) ? b : a), first)
+  const most = rest.reduce((highest, { average }) => Math.max(highest, average), first.average)
   return {
     id: 'worlds',
-    title: `${fullest.world} was the fullest world: ${number(fullest.most)} players on ${moment(fullest.hour, frame.writtenAt)}`,
-    lead: `Listed players per world and ${every(fine)}, averages of the time that was watched. Blank: the world was not up. Half hatched: less than nine tenths were watched.`,
+    title: `${fullest.world} was the fullest world: ${number(fullest.most)} players, around ${moment(fullest.at, frame.writtenAt)}`,
+    lead: `Listed players per world and ${every(wide.step)}, averages of the time that was watched. Blank: the world was not up. Half hatched: less than nine tenths were watched.`,
     legend: heatLegend(most, 'players'),
     picture: picture({ wide, narrow }, worlds, most, frame),
     table: {
       columns: ['From (UTC)', ...worlds],
-      rows: stepsOf(frame, fine).map((at) => [
+      rows: stepsOf(frame, wide.step).map((at) => [
         at,
         ...worlds.map(
           (world) => wide.cells.get(`${at.getTime()} ${world}`)?.average ?? (wide.known.has(at.getTime()) ? '' : null),
@@ -163,33 +166,41 @@ function picture(
   })
 }
 
-function described({ world, at, average, coverage }: Cell): string {
+function described({ world, at, average, coverage }: WorldStep): string {
   const watched = coverage === null ? '' : `, ${number(coverage * 100)} % watched`
   return `${world}, ${moment(at)}: ${number(average, 1)}${watched}`
 }
 
-/** How many were on each world in each hour that was watched. */
-export async function readWorldHours(sql: Sql, { from, to }: Period): Promise<WorldHour[]> {
-  return await sql.query<WorldHour>(
-    `select world, hour, online_avg as average, online_max as most, coverage from analytics.world_peak($1, $2)`,
-    [from, to],
+/**
+ * The averages of the known hours of each world and step, and of their coverage, as far as any is known.
+ * @param step in seconds; steps begin at `from`
+ */
+async function readWorldSteps(sql: Sql, { from, to }: Period, step: number): Promise<WorldStep[]> {
+  return await sql.query<WorldStep>(
+    `select world, greatest($1, date_bin(make_interval(secs => $3), hour, $1)) as at, avg(online_avg) as average, max(online_max) as most,
+            case when bool_and(coverage is not null) then avg(coverage) end as coverage
+       from analytics.world_peak($1, $2) where online_avg is not null group by 1, 2 order by 2, world collate "C"`,
+    [from, to, step],
   )
 }
 
-/** One world in one hour, as `analytics.world_peak` has it. */
-export interface WorldHour {
-  readonly world: string
-  readonly hour: Date
-  readonly average: number | null
-  readonly most: number | null
-  readonly coverage: number | null
+/** So many bars are drawn of each world. */
+const BARS = 42
+
+/** The steps of bars beside each other, s. */
+export const barStep = (period: Period) => stepOf(period, BARS, 3600)
+
+/** Those of as many bars as stand in a table. */
+export async function readWorldBars(sql: Sql, period: Period): Promise<WorldStep[]> {
+  return await readWorldSteps(sql, period, barStep(period))
 }
 
-/** One world in one step of the picture. */
-interface Cell {
+/** One world in one step. */
+interface WorldStep {
   readonly world: string
   readonly at: Date
   readonly average: number
+  readonly most: number | null
   readonly coverage: number | null
 }
 
@@ -198,33 +209,15 @@ interface Grid {
   readonly step: number
   readonly watched: readonly OnlineStep[]
   /** By `step world`. */
-  readonly cells: ReadonlyMap<string, Cell>
+  readonly cells: ReadonlyMap<string, WorldStep>
   /** The steps (ms since the epoch) of which anything is known. */
   readonly known: ReadonlySet<number>
 }
 
-/** Puts hours together into steps: the average of the known hours, and of their coverage. */
-function cellsOf(hours: readonly WorldHour[], watched: readonly OnlineStep[], { from }: Period, step: number): Grid {
+async function readGrid(sql: Sql, frame: Frame, step: number): Promise<Grid> {
+  const watched = await readOnline(sql, frame, step)
+  const cells = await readWorldSteps(sql, frame, step)
   const known = new Set(watched.filter(({ total }) => total !== null).map(({ at }) => at.getTime()))
-  const groups = new Map<string, { world: string; at: Date; hours: WorldHour[] }>()
-  for (const hour of hours) {
-    if (hour.average === null) continue
-    const place = Math.max(0, Math.floor((hour.hour.getTime() - from.getTime()) / (step * 1000)))
-    const at = from.getTime() + place * step * 1000
-    known.add(at)
-    const key = `${at} ${hour.world}`
-    const group = groups.get(key) ?? { world: hour.world, at: new Date(at), hours: [] }
-    group.hours.push(hour)
-    groups.set(key, group)
-  }
-  const cells = [...groups].map(([key, { world, at, hours: own }]) => {
-    const isKnown = own.every(({ coverage }) => coverage !== null)
-    const coverage = isKnown ? mean(own.map((one) => one.coverage ?? 0)) : null
-    return [key, { world, at, average: mean(own.map(({ average }) => average ?? 0)), coverage }] as const
-  })
-  return { step, watched, cells: new Map(cells), known }
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
+  for (const { at } of cells) known.add(at.getTime())
+  return { step, watched, cells: new Map(cells.map((one) => [`${one.at.getTime()} ${one.world}`, one])), known }
 }

@@ -1,11 +1,12 @@
 import { html } from 'hono/html'
 import type { Sql } from '../../db/database.ts'
 import { listFigure, missing } from '../../drawing/figure.ts'
+import type { Frame } from '../../drawing/frame.ts'
 import { rosterOf } from '../../drawing/guild/roster.ts'
 import type { Cell, Table } from '../../drawing/html-table.ts'
 import { captureMatrixFigure } from '../../drawing/map/capture-matrix.ts'
 import { capturesFigure } from '../../drawing/map/captures.ts'
-import { readHolders } from '../../drawing/map/holds.ts'
+import { mapSql, readHolders } from '../../drawing/map/holds.ts'
 import { count, length, moment } from '../../drawing/words.ts'
 import { csvLink, guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
@@ -99,39 +100,76 @@ interface MapRecord {
   readonly most: number | null
 }
 
-/** The records of a period, from what responses show: each is certain, and exact where no response was missing. */
-const recordsBetween = `
-  with hold as materialized (
-    select territory, guild_uuid, greatest(held_from, $1::timestamptz) as begins, least(confirmed_until, held_until, $2::timestamptz) as ends
-      from analytics.territory_hold where held_from < $2 and coalesce(held_until, 'infinity') > $1),
-  capture as materialized (
+/** SQL: what was found, with the name of the guild then. */
+const named = `
+  select found.record, found.territory, found.guild_uuid::text as uuid, guild.guild_name as name, found.value::float8 as value,
+         found.begins as "from", found.ends as "to"
+    from found
+    left join lateral (select hold.guild_name from analytics.territory_hold hold where hold.guild_uuid = found.guild_uuid and hold.held_from <= found.ends
+                        order by hold.held_from desc limit 1) guild on true`
+
+const captureRecords = `
+  with capture as materialized (
     select territory, to_guild_uuid as guild_uuid, captured_at from analytics.territory_capture where captured_at >= $1 and captured_at < $2),
-  held as (
-    select guild_uuid, at, sum(sum(more)) over own as held, lead(at, 1, $2) over own as until
-      from (select guild_uuid, begins as at, 1 as more from hold where begins < ends
-             union all select guild_uuid, ends, -1 from hold where begins < ends) change
-     group by guild_uuid, at window own as (partition by guild_uuid order by at)),
-  missed as (select exists (select from analytics.unobserved('territories', $1, $2)) or gap.begins is not null or first_at > $1 as any
-               from analytics.watch('territories') cross join analytics.territory_gaps($1, $2) gap),
   found as (
     (select 'most captures in a day' as record, null as territory, guild_uuid, count(*) as value,
             date_bin('1 day', captured_at, timestamptz 'epoch') as begins, date_bin('1 day', captured_at, timestamptz 'epoch') + interval '24 hours' as ends
        from capture group by guild_uuid, begins order by value desc, begins, guild_uuid limit 1)
      union all
-    (select 'longest confirmed hold', territory, guild_uuid, extract(epoch from ends - begins), begins, ends
-       from hold where begins < ends order by ends - begins desc, begins, territory collate "C" limit 1)
-     union all
-    (select 'largest empire', null, guild_uuid, held, at, until from held order by held desc, at, guild_uuid limit 1)
-     union all
     (select 'most contested place', territory, null, count(*), min(captured_at), max(captured_at)
        from capture group by territory order by count(*) desc, territory collate "C" limit 1))
-  select found.record, found.territory, found.guild_uuid::text as uuid, named.guild_name as name, found.value::float8 as value,
-         found.begins as "from", found.ends as "to", case when missed.any then 'at_least' else 'exact' end as quality,
-         case when not missed.any then found.value::float8 end as most
-    from found cross join missed
-    left join lateral (select hold.guild_name from analytics.territory_hold hold where hold.guild_uuid = found.guild_uuid and hold.held_from <= found.ends
-                        order by hold.held_from desc limit 1) named on true
-   order by found.record collate "C"`
+  ${named}`
+
+/** A week may have 60,000 holds. Of the longest it is looked up what confirmed them, and an empire is looked for in the hours that can have had the largest. */
+const holdRecords = `
+  with hold as materialized (
+    select held.territory, held.guild_uuid, held.held_from, greatest(held.held_from, $1::timestamptz) as begins,
+           least(held.held_until, analytics.territory_unknown_from(held.held_until, gap.begins, gap.ends), $2::timestamptz) as ends
+      from ${mapSql.held('$1', '$2')} held cross join analytics.territory_gaps($1, $2) gap where held.guild_uuid is not null),
+  change as materialized (
+    select guild_uuid, begins as at, date_bin('1 hour', begins, timestamptz 'epoch') as hour, 1 as more from hold where begins < ends
+     union all
+    select guild_uuid, ends, date_bin('1 hour', ends, timestamptz 'epoch'), -1 from hold where begins < ends),
+  of_hour as materialized (
+    select guild_uuid, hour, sum(more) as more, count(*) filter (where more > 0) as won,
+           sum(sum(more)) over (partition by guild_uuid order by hour) as held
+      from change group by guild_uuid, hour),
+  empire as materialized (
+    select guild_uuid, most.at, of_hour.held - of_hour.more + most.more as held
+      from (select guild_uuid, hour, at, sum(more) over (partition by guild_uuid, hour order by at) as more
+              from change
+             where (guild_uuid, hour) in (select guild_uuid, hour from of_hour where held - more + won >= (select max(held) from of_hour))) most
+      join of_hour using (guild_uuid, hour)
+     order by 3 desc, most.at, guild_uuid limit 1),
+  found as (
+    (select 'longest confirmed hold' as record, hold.territory, hold.guild_uuid, extract(epoch from shown.until - hold.begins) as value,
+            hold.begins, shown.until as ends
+       from (select * from hold where begins < ends order by ends - begins desc, begins, territory collate "C" limit 1000) hold
+      cross join lateral (select least(one.confirmed_until, one.held_until, $2) as until from analytics.territory_hold one
+                           where one.territory = hold.territory and one.held_from = hold.held_from) shown
+      where shown.until > hold.begins
+      order by shown.until - hold.begins desc, hold.begins, hold.territory collate "C" limit 1)
+     union all
+    (select 'largest empire', null, empire.guild_uuid, empire.held, empire.at,
+            (select min(change.at) from change where change.guild_uuid = empire.guild_uuid and change.at > empire.at) from empire))
+  ${named}`
+
+const missedSql = `
+  select exists (select from analytics.unobserved('territories', $1, $2)) or gap.begins is not null or watch.first_at > $1 as missed
+    from analytics.watch('territories') watch cross join analytics.territory_gaps($1, $2) gap`
+
+/** The records of a period, from what responses show: each is certain, and exact where no response was missing. */
+async function recordsBetween(sql: Sql, { from, to }: Frame): Promise<MapRecord[]> {
+  const [holds, captures, [watched]] = await Promise.all([
+    sql.query<Omit<MapRecord, 'quality' | 'most'>>(holdRecords, [from, to]),
+    sql.query<Omit<MapRecord, 'quality' | 'most'>>(captureRecords, [from, to]),
+    sql.query<{ missed: boolean }>(missedSql, [from, to]),
+  ])
+  const isExact = watched?.missed === false
+  return [...holds, ...captures]
+    .sort((a, b) => (a.record < b.record ? -1 : 1))
+    .map((one) => ({ ...one, quality: isExact ? 'exact' : 'at_least', most: isExact ? one.value : null }))
+}
 
 async function recordsOfAllTime(sql: Sql): Promise<MapRecord[]> {
   return await sql.query<MapRecord>(
@@ -142,14 +180,8 @@ async function recordsOfAllTime(sql: Sql): Promise<MapRecord[]> {
 
 /** `/records`: the most captures in a day, the longest hold, the largest empire and the most contested place, of all time or of a period. */
 export async function recordsPage(visit: Visit): Promise<Page> {
-  const { frame, control, isWhole } = await shownPeriod(visit, {
-    path: '/records',
-    of: ['territories'],
-    days: Infinity,
-  })
-  const records = await (isWhole
-    ? recordsOfAllTime(visit.sql)
-    : visit.sql.query<MapRecord>(recordsBetween, [frame.from, frame.to]))
+  const { frame, control, isWhole } = await shownPeriod(visit, { path: '/records', of: ['territories'] })
+  const records = await (isWhole ? recordsOfAllTime(visit.sql) : recordsBetween(visit.sql, frame))
   const said = (record: string, value: number | null) =>
     value === null
       ? '?'

@@ -76,6 +76,15 @@ export async function gainedPage(visit: Visit): Promise<Page> {
     })
   const { chosen, gains, own } = found
   const first = own ?? gains[0]
+  // One is drawn while the database works for the next.
+  const about = first
+    ? await Promise.all([
+        firstsFigure(visit, { chosen, first, frame }),
+        timelineFigure(sql, chosen, { first, frame }),
+        bestFigure(sql, chosen, first),
+      ])
+    : []
+  const [firsts, ...series] = about
   return {
     path: `/gained?${new URLSearchParams({ kind, counter: chosen.counter })}`,
     title: titleOf(first, chosen, own !== undefined),
@@ -83,17 +92,7 @@ export async function gainedPage(visit: Visit): Promise<Page> {
     control: html`${kindLinks(counters, chosen, frame)}${counterForm(some, { chosen, own }, query)}${control}<p class="at note">Of the map: <a href="${kept('/records')}">records of captures, holds and empires</a></p>`,
     chapters: [
       chapterOf('gained', 'Who gained most', gainsFigure(chosen, gains, frame)),
-      ...(first
-        ? [
-            chapterOf(
-              'records',
-              'Records and firsts',
-              await timelineFigure(sql, chosen, { first, frame }),
-              await bestFigure(sql, chosen, first),
-              await firstsFigure(visit, { chosen, first, frame }),
-            ),
-          ]
-        : []),
+      ...(firsts ? [chapterOf('records', 'Records and firsts', ...series, firsts)] : []),
     ],
   }
 }

@@ -2,9 +2,9 @@ import { html } from 'hono/html'
 import type { Sql } from '../../db/database.ts'
 import { type Figure, missing } from '../../drawing/figure.ts'
 import type { Frame } from '../../drawing/frame.ts'
-import { observedOf, type Period, stepOf } from '../../drawing/period.ts'
+import { observedOf, stepsOf } from '../../drawing/period.ts'
 import { count, length, moment, number } from '../../drawing/words.ts'
-import { onlineTotalFigure, readWorldHours, type WorldHour, worldsFigure } from '../../drawing/worlds/worlds-chapter.ts'
+import { barStep, onlineTotalFigure, readWorldBars, worldsFigure } from '../../drawing/worlds/worlds-chapter.ts'
 import { grouped } from '../html/grouped.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
@@ -48,19 +48,25 @@ async function peaksFigure({ sql, now }: Visit): Promise<Figure[]> {
   const seen = await observedOf(sql, 'online-players')
   if (!seen) return []
   const peaks = await sql.query<Peak>(
-    `select wanted.span, most.total, most.at
+    `select wanted.span, most.total, coalesce(exact.at, most.at) as at
        from (values (1, 'a day', $1::timestamptz - interval '24 hours'), (2, 'a week', $1::timestamptz - interval '168 hours'),
                     (3, 'all time', timestamptz '-infinity')) as wanted(place, span, since)
+      cross join (select coalesce(max(one.averaged_until), '-infinity') as until from sync.tier one where one.sample_table = 'game.online_sample') averaged
+      -- Of all time, full hours are read where there are any, and samples since then.
+      cross join lateral (select case when wanted.since = '-infinity' then averaged.until else wanted.since end as since) fine
        left join lateral (
-         select peak.total, peak.at
-           from (select sample.total, greatest(sample.observed_at, wanted.since) as at from game.online_sample sample
+         select peak.total, peak.at, peak.is_hour
+           from (select sample.total, greatest(sample.observed_at, wanted.since) as at, false as is_hour from game.online_sample sample
                   where sample.total is not null and sample.observed_at <= $1
                     and sample.observed_at >= coalesce((select max(before.observed_at) from game.online_sample before
-                                                         where before.observed_at <= wanted.since), wanted.since)
+                                                         where before.observed_at <= fine.since), fine.since)
                  union all
-                 select rolled.total_max, rolled.hour from game.online_hour rolled
-                  where rolled.total_max is not null and rolled.hour >= wanted.since) peak
+                 select rolled.total_max, rolled.hour, true from game.online_hour rolled
+                  where rolled.total_max is not null and rolled.hour >= wanted.since and rolled.hour <= $1) peak
           order by peak.total desc, peak.at desc limit 1) most on true
+       left join lateral (select max(sample.observed_at) as at from game.online_sample sample
+                           where most.is_hour and sample.total = most.total and sample.observed_at >= most.at
+                             and sample.observed_at < most.at + interval '1 hour') exact on true
       order by wanted.place`,
     [seen.last],
   )
@@ -79,24 +85,28 @@ interface World {
   readonly since: Date | null
 }
 
-/** So many bars are drawn of each world. */
-const BARS = 42
-
 async function tableFigure({ sql, query }: Visit, frame: Frame): Promise<Figure> {
-  const [seen, hours] = await Promise.all([observedOf(sql, 'online-players'), readWorldHours(sql, frame)])
+  const [seen, steps] = await Promise.all([observedOf(sql, 'online-players'), readWorldBars(sql, frame)])
   const up = await sql.query<World>('select world, online, up_since as since from analytics.world')
-  if (!seen || (up.length === 0 && hours.length === 0))
+  if (!seen || (up.length === 0 && steps.length === 0))
     return missing('world-list', 'No world was seen yet', 'wynnsync sync online-players')
   const isUp = new Set(up.map(({ world }) => world))
-  const down = [...new Set(hours.map(({ world }) => world))].filter((world) => !isUp.has(world))
+  const ofWorld = grouped(steps, ({ world }) => world)
+  const down = [...ofWorld.keys()].filter((world) => !isUp.has(world))
   const rows = [...up, ...down.map((world) => ({ world, online: null, since: null }))]
-  const seriesOf = seriesBy(hours, frame)
-  const ofWorld = grouped(hours, ({ world }) => world)
-  const highest = Math.max(1, ...hours.map(({ average }) => average ?? 0))
-  const mostOf = (world: string) => {
-    const known = (ofWorld.get(world) ?? []).flatMap(({ most }) => most ?? [])
-    return known.length === 0 ? null : Math.max(...known)
+  const parts = stepsOf(frame, barStep(frame)).map((at) => at.getTime())
+  const watched = new Set(steps.map(({ at }) => at.getTime()))
+  // Null where nothing at all is known, 0 where other worlds are.
+  const seriesOf = (world: string) => {
+    const own = new Map((ofWorld.get(world) ?? []).map(({ at, average }) => [at.getTime(), average]))
+    return parts.map((at) => own.get(at) ?? (watched.has(at) ? 0 : null))
   }
+  const highest = steps.reduce((most, { average }) => Math.max(most, average), 1)
+  const mostOf = (world: string) =>
+    (ofWorld.get(world) ?? []).reduce<number | null>(
+      (highest, { most }) => (most === null ? highest : Math.max(highest ?? 0, most)),
+      null,
+    )
   const upFor = ({ since }: World) => (since === null ? null : (seen.last.getTime() - since.getTime()) / 1000)
   const table = sortedTable<World>(
     rows,
@@ -136,24 +146,6 @@ async function tableFigure({ sql, query }: Visit, frame: Frame): Promise<Figure>
     lead: html`Up since: from the first response that listed it. Hatched was not watched; without a bar, the world was not up or empty.`,
     table,
     isTableShown: true,
-  }
-}
-
-/** The average of each part of the period, of one world after the other: null where nothing at all is known, 0 where others are. */
-function seriesBy(hours: readonly WorldHour[], period: Period): (world: string) => (number | null)[] {
-  const step = stepOf(period, BARS, 3600) * 1000
-  const parts = Math.max(1, Math.ceil((period.to.getTime() - period.from.getTime()) / step))
-  const partOf = ({ hour }: WorldHour) =>
-    Math.min(parts - 1, Math.max(0, Math.floor((hour.getTime() - period.from.getTime()) / step)))
-  const known = hours.filter(({ average }) => average !== null)
-  const watched = new Set(known.map(partOf))
-  return (world) => {
-    const own = known.filter((one) => one.world === world)
-    return Array.from({ length: parts }, (_, place) => {
-      const here = own.filter((one) => partOf(one) === place)
-      if (here.length === 0) return watched.has(place) ? 0 : null
-      return here.reduce((sum, { average }) => sum + (average ?? 0), 0) / here.length
-    })
   }
 }
 

@@ -19,9 +19,10 @@ const ROUNDS = 100
 export const web: Part = async ({ program, createDatabase, extent, say }) => {
   const url = await createDatabase('web')
   await runNode([program, 'migrate'], { DATABASE_URL: url })
+  const until = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000)
   const db = await openServer(url)
   try {
-    await fillYear(db, { ...wholeYear, ...extent, until: new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000) })
+    await fillYear(db, { ...wholeYear, ...extent, until })
   } finally {
     await db.close()
   }
@@ -32,9 +33,9 @@ export const web: Part = async ({ program, createDatabase, extent, say }) => {
   try {
     const [line] = await server.stdout.setEncoding('utf8').take(1).toArray()
     const site: string = JSON.parse(String(line)).url
-    const rows: { page: string; p50: number; p95: number; most: number }[] = []
-    for (const page of await pagesOf(site)) rows.push(await make(site, page))
-    say(`Pages of ${extent.days} days and ${extent.guilds} guilds, each made ${ROUNDS} times, ms`, rows)
+    const rows: Awaited<ReturnType<typeof make>>[] = []
+    for (const kind of await kindsOf(site, until)) rows.push(await make(site, kind))
+    say(`Pages of ${extent.days} days and ${extent.guilds} guilds, ms`, rows)
     const cached = await autocannon({ url: `${site}/map`, connections: 10, duration: 10, timeout: 60 })
     if (cached.non2xx + cached.errors > 0) throw new Error(`${cached.non2xx + cached.errors} requests of /map failed`)
     const late = await syncing.end()
@@ -60,37 +61,78 @@ function outcome(
   return { target: { name, unit, bound: { of: 'measured', ...bound } }, measured }
 }
 
-/** One page of each kind, as the lists link them. */
-async function pagesOf(site: string): Promise<string[]> {
-  const lists = ['/', '/map', '/captures', '/territories', '/guilds', '/items', '/patches', '/worlds', '/status']
+interface Kind {
+  readonly kind: string
+  readonly paths: readonly string[]
+  /** Differs from request to request: a page is kept by its path and by the parameters that it reads. */
+  readonly vary: (request: number) => string
+}
+
+/** What readers open, as the lists link it: of one thing as many different ones as the list has. */
+async function kindsOf(site: string, until: Date): Promise<Kind[]> {
+  const ending = (request: number) => `to=${new Date(until.getTime() - request * 60_000).toISOString()}`
+  const paged = (request: number) => `page=${request + 1}`
   const linked = async (list: string, folder: string) => {
     const text = await (await fetch(`${site}${list}`)).text()
-    return new RegExp(`href="(/${folder}/[^"]+)"`).exec(text)?.[1]
+    const found = [...text.matchAll(new RegExp(`href="(/${folder}/[^"?#]+)`, 'g'))].map(([, path]) => path ?? '')
+    if (found.length === 0) throw new Error(`${list} links no page of /${folder}`)
+    return [...new Set(found)]
   }
-  const guild = await linked('/guilds', 'guilds')
-  const found = await Promise.all([
+  const guilds = await linked('/guilds', 'guilds')
+  const [members, territories, items, patches] = await Promise.all([
+    linked(guilds[0] ?? '', 'players'),
     linked('/territories', 'territories'),
     linked('/items', 'items'),
     linked('/patches', 'patches'),
-    guild && linked(guild, 'players'),
   ])
-  return [...lists, ...[guild, ...found].filter((path) => path !== undefined)]
+  const lists = [
+    '/',
+    '/map',
+    '/captures',
+    '/records',
+    '/territories',
+    '/guilds',
+    '/gained',
+    '/patches',
+    '/worlds',
+    '/status',
+    '/runs',
+  ]
+  return [
+    ...lists.map((path) => ({ kind: path, paths: [path], vary: ending })),
+    { kind: '/items', paths: ['/items'], vary: paged },
+    { kind: '/search', paths: ['/search'], vary: (request) => `q=${request.toString(36)}` },
+    { kind: '/guilds/X', paths: guilds, vary: ending },
+    { kind: '/players/X', paths: members, vary: ending },
+    { kind: '/territories/X', paths: territories, vary: ending },
+    { kind: '/items/X', paths: items, vary: () => '' },
+    { kind: '/patches/X', paths: patches, vary: () => '' },
+  ]
 }
 
-/** Makes a page so often: another query each time, so that none comes from the cache. */
-async function make(site: string, page: string) {
+/** Makes pages of a kind so often, none of them from the cache; where there are few of the kind, each once. */
+async function make(site: string, { kind, paths, vary }: Kind) {
   let number = 0
   const times: number[] = []
-  const requests = [{ setupRequest: (request: autocannon.Request) => ({ ...request, path: `${page}?n=${number++}` }) }]
+  let bytes = 0
+  const next = () => {
+    const request = number++
+    return `${paths[request % paths.length]}?${vary(request)}`
+  }
+  const requests = [{ setupRequest: (request: autocannon.Request) => ({ ...request, path: next() }) }]
+  const amount = vary(0) === vary(1) ? Math.min(ROUNDS, paths.length) : ROUNDS
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
-    const options = { url: site, connections: 1, timeout: 60, amount: ROUNDS, requests }
+    const options = { url: site, connections: 1, timeout: 60, amount, requests }
     const making = autocannon(options, (error, made) => (error ? reject(error) : resolve(made)))
-    making.on('response', (_client, _status, _bytes, ms) => times.push(ms))
+    making.on('response', (_client, _status, length, ms) => {
+      times.push(ms)
+      bytes = Math.max(bytes, length)
+    })
   })
-  if (result.non2xx + result.errors > 0) throw new Error(`${page} failed`)
+  if (result.non2xx + result.errors > 0) throw new Error(`${kind} failed`)
   times.sort((a, b) => a - b)
   const at = (share: number) => Math.round(times[Math.ceil(share * times.length) - 1] ?? Number.NaN)
-  return { page, p50: at(0.5), p95: at(0.95), most: at(1) }
+  return { page: kind, made: times.length, p50: at(0.5), p95: at(0.95), most: at(1), kB: Math.ceil(bytes / 1000) }
 }
 
 /**
