@@ -8,8 +8,6 @@ export interface Period {
   readonly to: Date
 }
 
-/** Resources that are asked for one by one. */
-const FEW = 2
 const HOUR = 3_600_000
 const MINUTE = 60_000
 const DAY = 86_400
@@ -48,22 +46,11 @@ export interface Seen {
   readonly last: Date
 }
 
-/**
- * From when to when any of some resources was observed, or of all; null where none of them was. Of few it asks as `observedOf` does, which
- * what is drawn of them asks, too: equal statements are made once.
- */
-export async function seenOf(sql: Sql, resources: readonly string[] | null = null): Promise<Seen | null> {
-  if (resources && resources.length <= FEW) {
-    const seen = (await Promise.all(resources.map((resource) => observedOf(sql, resource)))).filter(
-      (one) => one !== null,
-    )
-    const [first, last] = [seen.map((one) => +one.first), seen.map((one) => +one.last)]
-    return seen.length === 0 ? null : { first: new Date(Math.min(...first)), last: new Date(Math.max(...last)) }
-  }
+/** From when to when anything was observed; null where nothing was. */
+async function seenOf(sql: Sql): Promise<Seen | null> {
   const [seen] = await sql.query<{ first: Date | null; last: Date | null }>(
     `select min(watch.first_at) as first, max(watch.last_at) as last
-       from ${resources ? 'unnest($1::text[]) as known(resource)' : 'analytics.freshness known'} cross join lateral analytics.watch(known.resource) watch`,
-    resources ? [resources] : [],
+       from analytics.freshness known cross join lateral analytics.watch(known.resource) watch`,
   )
   return seen?.first && seen.last ? { first: seen.first, last: seen.last } : null
 }

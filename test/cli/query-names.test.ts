@@ -65,6 +65,25 @@ ${id(1)}  Oak       OAK     2026-01-01T00:00:00Z  2026-02-01T00:00:00Z`,
     await expect(uuidOf('player', '%')).rejects.toThrow(/player not found: %$/)
   })
 
+  test('are found in other spaces and forms of their letters, where one alone has them', async () => {
+    await db.query(`insert into game.guild_listing (guild_uuid, name, prefix, valid_from, valid_until, hash) values
+      ('${id(4)}', 'Caf\u00e9  of  Two', 'CFE', '2026-01-01Z', 'infinity', '\\x00')`)
+    for (const wrong of [
+      'Cafe\u0301 of Two',
+      ' Caf\u00e9 of\u00a0Two ',
+      'Caf\u00e9\u200b of Two',
+      '\uff23\uff26\uff25',
+    ])
+      expect([wrong, await uuidOf('guild', wrong)]).toEqual([wrong, id(4)])
+    expect(await uuidOf('guild', ' Ash\u200d')).toBe(id(3))
+    expect(await uuidOf('player', '\u2060willow ')).toBe(id(7))
+    await expect(uuidOf('guild', 'CAFE\u0301 OF TWO')).rejects.toThrow(/did you mean Caf\u00e9 {2}of {2}Two \[CFE\]/)
+    await expect(uuidOf('guild', '\u200b')).rejects.toThrow('guild not found')
+    await db.query(`update game.guild_listing set name = 'Ash ' where guild_uuid = '${id(4)}'`)
+    await expect(uuidOf('guild', 'Ash  ')).rejects.toThrow('several guilds have or had the name')
+    await db.query(`delete from game.guild_listing where guild_uuid = '${id(4)}'`)
+  })
+
   test('are read by syncs as before: who bears one now goes before who bore it', async () => {
     expect(await findGuilds(db, 'OAK')).toEqual([{ key: id(2), label: 'Old Oaks [OAK]' }])
     expect(await findGuilds(db, 'Oak')).toEqual([])

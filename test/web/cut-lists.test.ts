@@ -6,7 +6,7 @@ import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { webWorld } from '../support/web-world.ts'
 
-const [HOLDS, SESSIONS, BOARDS] = [205, 52, 40]
+const [HOLDS, SESSIONS, BOARDS, PATCHES] = [205, 52, 40, 203]
 
 describe('what a page has no room for', () => {
   const web = webWorld('server', async (world) => {
@@ -32,6 +32,11 @@ describe('what a page has no room for', () => {
          from generate_series(timestamptz '2026-06-10Z', timestamptz '2026-06-10Z' + make_interval(mins => ${SESSIONS - 1}), interval '1 minute') at`,
       [playerId(1)],
     )
+    await world.db.query(
+      `insert into game.field_change (resource, key, changed_at, path, old_value, new_value, is_revert)
+       select 'items', 'bow', timestamptz '2025-06-01Z' + make_interval(days => nth), '/averageDps', to_jsonb(nth), to_jsonb(nth + 1), false
+         from generate_series(1, ${PATCHES}) nth`,
+    )
     // A player who went from the last place of each board to the first, and others on the places left behind.
     await world.db.query(
       `insert into game.leaderboard_place (type, place, player_uuid, name, score, observed_at)
@@ -50,8 +55,22 @@ describe('what a page has no room for', () => {
     return {
       rows: (id: string) => document.querySelectorAll(`#${id} tbody tr`).length,
       text: (selector: string) => String(document.querySelector(selector)?.textContent),
+      link: (selector: string) => String(document.querySelector(selector)?.getAttribute('href')),
     }
   }
+
+  test('is of patches on a page of its own', async () => {
+    const first = await pageOf('/patches')
+    expect(first.text('h1')).toMatch(`${PATCHES} patches seen, the last on `)
+    expect([first.rows('list'), first.text('#list h3')]).toEqual([
+      200,
+      expect.stringMatching(`^1 to 200 of ${PATCHES}. The latest: `),
+    ])
+    const rest = await pageOf(first.link('header p.at a'))
+    expect([rest.rows('list'), rest.text('h1')]).toEqual([PATCHES - 200, first.text('h1')])
+    // A link to another period leads to its first page.
+    expect(rest.link('.period > a')).not.toContain('page=')
+  })
 
   test('counts where the longest hold of a territory is said, and is said to be there', async () => {
     const { rows, text } = await pageOf('/territories/Oak')

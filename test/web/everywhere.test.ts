@@ -29,6 +29,19 @@ describe('every page', () => {
     '/worlds',
     '/map',
     '/status',
+    ...[
+      '/items',
+      '/items/bow',
+      '/pools',
+      '/quests',
+      '/events',
+      '/raids',
+      '/camps',
+      '/nodes',
+      '/abilities',
+      '/aspects',
+      '/seasons',
+    ],
     `/guilds/${guildId('a')}`,
   ])('about a period has it in its address, and links to others: %s', async (path) => {
     const { ask } = await served()
@@ -148,7 +161,7 @@ describe('every page', () => {
     expect(await cachingOf('/captures?to=2026-06-01T12:00Z')).toBe('max-age=3600')
     const listed = async (query: string) => (await rowsOf(`/captures${query}`, 'latest')).length
     expect(await listed('?to=2026-06-01T11:00Z')).toBeLessThan(await listed(''))
-    for (const path of ['/map', '/records', '/patches', '/runs'])
+    for (const path of ['/map', '/records', '/patches', '/runs', '/pools', '/quests', '/items', '/events', '/aspects'])
       expect([path, await cachingOf(`${path}?to=2026-06-01T12:00Z`)]).toEqual([path, 'max-age=3600'])
     expect(await cachingOf('/captures')).toBe('no-cache')
     for (const path of ['/guilds', '/territories', '/territories/Oak', '/worlds', '/status', '/leaderboards'])
@@ -178,6 +191,14 @@ describe('every page', () => {
       200,
       'Nothing is called nobody',
     ])
+    // Whatever is written as if it were the name, and what is near where nothing is.
+    expect(await placeOf('\u200bOak\u2060')).toEqual([302, '/territories/Oak'])
+    expect(await placeOf('\uff27uild  \u00a0b')).toEqual([302, `/guilds/${guildId('b')}`])
+    expect(linksOf((await ask('/search?q=Guild%20bx')).text, '#near a')).toEqual([
+      ['Guild b [bbb]', '/guilds/Guild%20b'],
+    ])
+    expect(linksOf((await ask('/search?q=Oka')).text, '#near a')).toContainEqual(['Oak', '/territories/Oak'])
+    expect(linksOf((await ask('/search?q=%E2%80%8B')).text, 'main a')).toEqual([])
   })
 
   test('finds no player where single players are left out', async () => {
@@ -199,6 +220,8 @@ describe('every page', () => {
       expect([to, (await ask(to)).status]).toEqual([to, 200])
     }
     expect((await ask('/territories/Oa')).status).toBe(404)
+    for (const path of ['/territories/%E2%80%8BOak%20', '/guilds/Guild%20%20b', '/guilds/%EF%BC%A7uild%20b%20'])
+      expect([path, [200, 302].includes((await ask(path)).status)]).toEqual([path, true])
   })
 
   test('offers what is near where nothing has the name', async () => {

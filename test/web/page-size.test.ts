@@ -1,7 +1,10 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
 import { territories } from '../../src/resources/territories/index.ts'
+import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
+import { crawl } from '../support/crawl.ts'
 import { guildBody, guildId, place, syncGuild } from '../support/guild-answers.ts'
+import { ofPart } from '../support/parts.ts'
 import { webWorld } from '../support/web-world.ts'
 
 /** What a page may have, and what the grids of two whole weeks add to one of few hours, uncompressed. */
@@ -69,4 +72,101 @@ describe('a page of the most that there can be', () => {
     expect(status).toBe(200)
     expect(text.trim().split('\n').length).toBeGreaterThan(PLACES / 3)
   })
+})
+
+/** Guilds of a busy week. */
+const GUILDS = 400
+
+/** A name as long as those of the game are. */
+const longName = (nth: number) => `Ancient Quarry of Northern Hope ${nth}`
+const levelsOf = ['VERY_LOW', 'LOW', 'MEDIUM', 'HIGH', 'VERY_HIGH']
+
+/** Everything that the API sends of a territory, with numbers of the usual length. */
+const fullPlace = (nth: number) => {
+  const [x, z] = [(nth % 21) * 120 - 1300, Math.floor(nth / 21) * 90 - 3300]
+  const near = [nth - 1, nth + 1, nth - 21, nth + 21].filter((one) => one >= 0 && one < PLACES).map(longName)
+  return place('c', '08:00', {
+    location: { start: [x, z], end: [x + 110, z + 80] },
+    ...{ hq: nth % 40 === 0, treasury: levelsOf[nth % 5], defences: levelsOf[(nth * 3) % 5], links: near },
+    resources: ['EMERALD', 'ORE', 'CROP', 'FISH', 'WOOD'].map((type, place) => ({
+      ...{ type, generation: 9000 + nth + place, baseGeneration: 9000, stored: 1200 + nth * 3, limit: 300_000 },
+    })),
+  })
+}
+
+/** How often each territory changes hands, minutes, and how many moments of the week the map has room for. */
+describe.each([
+  ['a capture in each minute', 440, 40],
+  ['eight captures in each minute', 50, 5],
+] as const)('a week of a whole map with %s', (_, every, moments) => {
+  const { served } = webWorld('server', async (world) => {
+    const all = Object.fromEntries(Array.from({ length: PLACES }, (_, nth) => [longName(nth), fullPlace(nth)]))
+    await world.sync(territories, all, '10:00')
+    await world.sync(territories, all, '08 10:00')
+    // A quarter of the fourth day was not observed.
+    await setExpectedInterval(world.db, {
+      resource: 'territories',
+      everySeconds: 60,
+      setBy: 'sync',
+      at: new Date('2026-06-01T10:00Z'),
+    })
+    await world.db.query(
+      `insert into sync.run (run_id, resource, status, observed_at, started_at, finished_at, program)
+       select gen_random_uuid(), 'territories', 'unchanged', at, at, at, 'test'
+         from generate_series(timestamptz '2026-06-01T10:00Z', '2026-06-08T10:00Z', interval '1 minute') at where at not between '2026-06-04T00:00Z' and '2026-06-04T06:00Z'`,
+    )
+    await world.db.query(`delete from game.territory_hold`)
+    await world.db.query(
+      `insert into game.territory_hold (territory, guild_uuid, guild_name, guild_prefix, valid_from, valid_until, previous_until, observed_at, document, hash)
+       select place.territory, ('00000000-0000-4000-9000-' || lpad(holder::text, 12, '0'))::uuid, 'Keepers of the Northern Hope ' || holder, 'KNH' || chr(65 + holder % 26),
+              at, case when nth < last then at + make_interval(mins => ${every}) else 'infinity' end, case when nth > 0 then at end, at, '{}', '\\x00'
+         from (select territory, row_number() over (order by territory)::int as number from game.territory where valid_until = 'infinity') place
+        cross join (select 7 * 1440 / ${every} as last) many
+        cross join lateral generate_series(0, last) nth
+        cross join lateral (select timestamptz '2026-06-01T10:00Z' + make_interval(mins => nth * ${every} + number % ${every}) as at,
+                                   (nth * 7 + number * 13) % ${GUILDS} as holder) moment`,
+    )
+    await world.db.query('analyze')
+  })
+  const bytesOf = (text: string) => Buffer.byteLength(text)
+
+  test('has a map of as many steps as there is room for, the last moment among them', async () => {
+    const { ask } = await served()
+    const { document } = parseHTML((await ask('/map')).text)
+    const { times, names, changes } = JSON.parse(String(document.querySelector('#map-states')?.textContent))
+    expect(times.length).toBeGreaterThan(moments)
+    expect([changes.length, names.length <= GUILDS]).toEqual([PLACES, true])
+    const shown = String(document.querySelector('#map-time')?.textContent)
+    const last = Number(document.querySelector('#map-slider')?.getAttribute('max'))
+    expect([last, shown]).toEqual([times.length - 1, '2026-06-08 10:00 UTC'])
+    // Who holds a place last, and what the legend counts, are the same as without a past.
+    const held = new Map<number, number>()
+    for (const [, list] of changes) held.set(list.at(-1)[1], (held.get(list.at(-1)[1]) ?? 0) + 1)
+    for (const item of document.querySelectorAll('#map-legend [data-guild]'))
+      expect(Number(item.querySelector('b')?.textContent)).toBe(held.get(Number(item.getAttribute('data-guild'))) ?? 0)
+    const { blind } = JSON.parse(String(document.querySelector('#map-places')?.textContent))
+    expect(blind.length).toBeGreaterThan(0)
+    expect(Math.max(...blind)).toBeLessThan(times.length)
+    // The list that has no room has a place of its own.
+    const list = document.querySelector('#map .note a[href^="/api/v1/map_at"]')?.getAttribute('href') ?? ''
+    expect(document.querySelectorAll('#map table').length).toBe(0)
+    expect((await ask(list)).text.trim().split('\n').length).toBe(PLACES + 1)
+  })
+
+  test.each(ofPart({ quick: [2], rest: [6] }))(
+    'has no page of more than 300 kB, %i links from the first',
+    { timeout: 600_000 },
+    async (depth) => {
+      const { url, ask } = await served()
+      const wide: string[] = []
+      let pages = 0
+      for await (const { path, status, text, isPage } of crawl(url, ask, { depth, ofEach: 3 })) {
+        if (isPage && bytesOf(text) > MOST) wide.push(`${path}: ${bytesOf(text)} bytes`)
+        if (status >= 400) wide.push(`${path}: ${status}`)
+        if (isPage) pages++
+      }
+      expect(wide).toEqual([])
+      expect(pages).toBeGreaterThan(30)
+    },
+  )
 })

@@ -20,7 +20,8 @@ const most: Readonly<Record<string, number>> = {
   [`/guilds/${guildId('a')}`]: 29,
   // Of a period in which nobody gained any, six counters are tried.
   '/gained': 15,
-  '/items': 5,
+  // With the switch of periods, and the choices of its form.
+  '/items': 7,
   '/items/bow': 10,
   [`/players/${playerId(1)}`]: 14,
   '/patches': 7,
@@ -31,7 +32,8 @@ const most: Readonly<Record<string, number>> = {
   '/leaderboards/guildLevel': 8,
   '/status': 10,
   '/runs': 6,
-  '/events': 5,
+  // With the switch of periods.
+  '/events': 6,
   '/quests': 6,
   '/search?q=script': 12,
 }

@@ -1,6 +1,8 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
+import { resources } from '../../src/resources/index.ts'
 import { items } from '../../src/resources/items/index.ts'
+import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { hostile } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'
 
@@ -38,7 +40,7 @@ describe('the page of the status', () => {
     expect(states).toContain('late')
     expect(states.indexOf('late')).toBeLessThan(states.indexOf('unscheduled'))
     expect(states.filter((state) => !order.includes(state))).toEqual([])
-    expect(rows.every((row) => row.querySelector('svg.bars [fill="url(#unknown)"]'))).toBe(true)
+    expect(rows.every((row) => row.querySelector('svg.bars > rect'))).toBe(true)
     expect(document.querySelectorAll('svg.bars path').length).toBeGreaterThan(2)
     expect(text.length).toBeLessThan(40_000)
   })
@@ -47,7 +49,7 @@ describe('the page of the status', () => {
     const { document } = await pageOf('/status')
     const row = [...document.querySelectorAll('.resources li')].find((one) => one.textContent?.startsWith('items'))
     expect(row?.querySelector('p')?.textContent).toBe(`failed on 1 Jun, 20:59: ${hostile.item} was not JSON`)
-    expect(row?.querySelector('p a')?.getAttribute('href')).toBe(`/runs/${failed}`)
+    expect(row?.querySelector('p a')?.getAttribute('href')).toBe(`/runs/${failed.slice(0, 13)}`)
     const run = await pageOf(`/runs/${failed}`)
     expect(run.document.querySelector('h1')?.textContent).toBe('items: failed on 1 Jun, 20:59')
     expect(run.document.querySelector('#facts')?.textContent).toContain(`${hostile.item} was not JSON`)
@@ -72,5 +74,33 @@ describe('the page of the status', () => {
       expect([path, /Player\d/.test(text)]).toEqual([path, false])
       expect([path, text.includes('wynnsync runs show')]).toEqual([path, true])
     }
+  })
+
+  test('is small when every resource fails with a long reason and each bar differs from the next', async () => {
+    const { db } = web.world
+    const names = resources.map(({ name }) => name)
+    await db.query(
+      `insert into sync.run (run_id, resource, status, started_at, finished_at, error, program)
+       select gen_random_uuid(), resource, 'failed', at, at, repeat('<&" \u00e9\u4e00', 500), 'test'
+         from unnest($1::text[]) resource cross join (select timestamptz '2026-06-01T21:30Z' as at) moment`,
+      [names],
+    )
+    // Each bar, of a day, differs from those beside it.
+    await db.query(
+      `insert into sync.run (run_id, resource, status, observed_at, started_at, finished_at, program)
+       select gen_random_uuid(), resource, 'ok', at, at, at, 'test'
+         from unnest($1::text[]) resource cross join generate_series(timestamptz '2026-03-01Z', '2026-05-31Z', interval '6 hours') at
+        where extract(doy from at)::int % 2 = 0 or extract(hour from at) = 6`,
+      [names],
+    )
+    for (const resource of names)
+      await setExpectedInterval(db, {
+        resource,
+        everySeconds: 21_600,
+        setBy: 'sync',
+        at: new Date('2026-02-28T00:00Z'),
+      })
+    const { text } = await pageOf('/status')
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(40_000)
   })
 })

@@ -1,11 +1,23 @@
 const suggested = 3
 
+/**
+ * A name without what cannot be seen of it: letters in one form, whatever their width and however they are put together (NFKC), no signs without
+ * width, one space between words.
+ */
+export function plainSpelling(name: string): string {
+  return name
+    .normalize('NFKC')
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+}
+
 /** Characters of a word; a longer one is no misspelt name, and comparing takes as long as it is. */
 const LONGEST = 200
 
 /**
  * The names that a person who wrote `word` may have meant, the likeliest first; three at most. Those that begin with it or
- * contain it go before those that are misspelt; upper and lower case are the same.
+ * contain it go before those that are misspelt; upper and lower case are the same, and so are spellings that look so.
  * @param textsOf everything that a person may write for a name; default: the name itself
  */
 export function nearest(
@@ -14,10 +26,10 @@ export function nearest(
   textsOf: (name: string) => readonly string[] = (name) => [name],
 ): string[] {
   if (word.length > LONGEST) return []
-  const wanted = word.toLowerCase()
+  const wanted = plainSpelling(word).toLowerCase()
   const ranked: { readonly name: string; readonly rank: number }[] = []
   for (const name of new Set(names)) {
-    const rank = Math.min(...textsOf(name).map((text) => rankOf(wanted, text.toLowerCase())))
+    const rank = Math.min(...textsOf(name).map((text) => rankOf(wanted, plainSpelling(text).toLowerCase())))
     if (rank < Number.POSITIVE_INFINITY) ranked.push({ name, rank })
   }
   return ranked

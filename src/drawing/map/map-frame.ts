@@ -16,9 +16,13 @@ export interface MapFrame extends Frame {
   readonly routes?: ReadonlyMap<string, readonly string[]>
   /** Territories that are the headquarters of their guilds at the end of the period. */
   readonly headquarters?: ReadonlySet<string>
-  /** What stands above the map, and on it. */
+  /** What stands above the map, and on it at the steps that it has; all of that, or what it cannot do without. */
   readonly tools?: Markup
-  readonly overlay?: Markup
+  readonly overlay?: (steps: readonly Date[], isBrief: boolean) => Markup
+  /** Bytes that the figure may have. Left out: as many as it needs. */
+  readonly room?: number
+  /** Where the list of an instant is, if the figure has no room for it. */
+  readonly listAt?: (at: Date) => Markup
   /** What stands below the legend of the map. */
   readonly aside?: Markup
 }

@@ -5,7 +5,7 @@ import type { Sql } from '../../db/database.ts'
 import { drawScaled } from '../draw.ts'
 import { type Figure, missing } from '../figure.ts'
 import type { Roster } from '../guild/roster.ts'
-import type { Markup } from '../html-table.ts'
+import { type Markup, type Table, tableMarkup } from '../html-table.ts'
 import { observedOf } from '../period.ts'
 import { swatch } from '../swatch.ts'
 import { count, instant, moment, number, shortened } from '../words.ts'
@@ -31,23 +31,59 @@ interface MapHistory {
 }
 
 /** The holds of the territories that are on today's map. */
-async function readMapHistory(sql: Sql, { steps, amounts, over }: Holds): Promise<MapHistory> {
+async function readMapHistory(sql: Sql, { steps, amounts, over }: Holds): Promise<(by: number) => MapHistory> {
   const places = await sql.query<Place>(
     `select territory, min_x as "minX", min_z as "minZ", max_x as "maxX", max_z as "maxZ" from analytics.territory
       where min_x is not null and min_z is not null and max_x is not null and max_z is not null
       -- Small places lie on top of large ones.
       order by (max_x - min_x)::bigint * (max_z - min_z) desc, territory collate "C"`,
   )
-  const held = over(steps)
   const elsewhere = new Map(amounts)
   for (const { territory } of places) elsewhere.delete(territory)
-  return {
-    places,
-    steps,
-    changes: places.map(({ territory }) => changesOf(held, territory, steps.length)),
-    elsewhere: [...elsewhere.values()].reduce((sum, holds) => sum + holds, 0),
+  return (by) => {
+    // The last moment is always there.
+    const some = steps.filter((_, place) => (steps.length - 1 - place) % by === 0)
+    const held = over(some)
+    return {
+      places,
+      steps: some,
+      changes: places.map(({ territory }) => changesOf(held, territory, some.length)),
+      elsewhere: [...elsewhere.values()].reduce((sum, holds) => sum + holds, 0),
+    }
   }
 }
+
+/** The past of the map: the guilds that some step shows, and what the script needs. */
+interface Past {
+  readonly history: MapHistory
+  readonly guilds: Roster['shown']
+  readonly text: string
+}
+
+/** In as many steps as there is room for, bytes; the last moment at least. */
+function pastWithin(room: number, historyBy: (by: number) => MapHistory, { roster, writtenAt }: MapFrame): Past {
+  for (let by = 1; ; ) {
+    const history = historyBy(by)
+    const seen = new Set(history.changes.flatMap((list) => list.map(([, uuid]) => uuid)))
+    const guilds = roster.shown.filter(({ uuid }) => seen.has(uuid))
+    const text = states(history, guilds, writtenAt)
+    const size = Buffer.byteLength(text)
+    if (size <= room || history.steps.length <= 1) return { history, guilds, text }
+    by = Math.min(Math.max(by + 1, Math.ceil((by * size) / Math.max(1, room))), by * history.steps.length)
+  }
+}
+
+/** Bytes of a past that is worth more than a list of what the map shows, and than all that is known of each place. */
+const PAST = 60_000
+
+/** How a figure becomes smaller: without the list, then without what the overlay can do without; then the past has fewer steps. */
+const forms = [
+  { hasList: true, isBrief: false },
+  { hasList: false, isBrief: false },
+  { hasList: false, isBrief: true },
+] as const
+
+const bytesOf = (markup: unknown) => Buffer.byteLength(String(markup ?? ''))
 
 /** Neighbours of one guild are one; between two holds nothing is known. */
 function changesOf(visitHolds: VisitHolds, territory: string, steps: number): [number, string | null][] {
@@ -104,29 +140,42 @@ const blank = ' '
 
 /** a. Who holds what, with a slider through the period and a replay of it. */
 export async function mapFigure(sql: Sql, frame: MapFrame): Promise<Figure> {
-  const { roster, holds, guildPageOf, tools, overlay, aside, ...period } = frame
-  const history = await readMapHistory(sql, holds)
-  const last = history.steps.at(-1) ?? period.to
+  const { roster, holds, guildPageOf, tools, overlay, aside, listAt, room = Infinity, ...period } = frame
+  const historyBy = await readMapHistory(sql, holds)
+  const whole = historyBy(1)
+  const last = whole.steps.at(-1) ?? period.to
   const seen = await observedOf(sql, 'territories')
   const isOld = seen !== null && seen.last < period.from
-  if (history.places.length === 0) return missing('map', 'No territory is known yet', 'wynnsync sync territories')
-  const holders = history.changes.map((changes) => roster.of(changes.at(-1)?.[1] ?? null))
+  if (whole.places.length === 0) return missing('map', 'No territory is known yet', 'wynnsync sync territories')
+  const holders = whole.changes.map((changes) => roster.of(changes.at(-1)?.[1] ?? null))
   const held = new Map<string | undefined, number>()
   for (const one of holders) held.set(one?.uuid, (held.get(one?.uuid) ?? 0) + 1)
-  const title = mapTitle(held, history.places.length, (uuid) => roster.of(uuid)?.name)
+  const title = mapTitle(held, whole.places.length, (uuid) => roster.of(uuid)?.name)
+  const drawn = mapPicture(whole, frame)
+  const table: Table = {
+    columns: ['Territory', 'Held by', 'Prefix'],
+    rows: whole.places
+      .map(({ territory }, index) => [territory, holders[index]?.name ?? null, holders[index]?.prefix ?? null])
+      .sort(([a], [b]) => String(a).localeCompare(String(b), 'en')),
+  }
+  const beside = [drawn, legendOf(roster.shown, held, guildPageOf), tools, aside].reduce<number>(
+    (sum, one) => sum + bytesOf(one),
+    0,
+  )
+  const roomOf = ({ hasList, isBrief }: (typeof forms)[number]) =>
+    room - beside - (hasList ? bytesOf(tableMarkup(table)) : 0) - bytesOf(overlay?.(whole.steps, isBrief))
+  const wanted = room === Infinity ? 0 : Math.min(PAST, bytesOf(pastWithin(Infinity, historyBy, frame).text))
+  const form = forms.find((one) => roomOf(one) >= wanted) ?? forms[2]
+  const { history, guilds, text } = pastWithin(roomOf(form), historyBy, frame)
   return {
     id: 'map',
     title: isOld ? oldTitle(seen.last, [...held.keys()].some((uuid) => uuid !== undefined) ? title : undefined) : title,
-    lead: html`Each rectangle is a territory in the colour of the guild that held it; hatched: no holder known. The table
-has the last moment, ${instant(last)} UTC; no observation after ${instant(seen?.last ?? null)}.${history.elsewhere > 0 ? ` ${count(history.elsewhere, 'hold')} of territories that are not on the map any more are left out.` : ''}`,
-    picture: html`${slider(history)}<div class="map-body">${tools ?? ''}<div class="map-port">${mapPicture(history, frame)}${overlay ?? ''}</div><div class="map-side">${legendOf(roster, held, guildPageOf)}${aside ?? ''}</div></div>
-<script type="application/json" id="map-states">${raw(states(history, roster, period.writtenAt))}</script>`,
-    table: {
-      columns: ['Territory', 'Held by', 'Prefix'],
-      rows: history.places
-        .map(({ territory }, index) => [territory, holders[index]?.name ?? null, holders[index]?.prefix ?? null])
-        .sort(([a], [b]) => String(a).localeCompare(String(b), 'en')),
-    },
+    lead: html`Each rectangle is a territory in the colour of the guild that held it; hatched: no holder known. The ${form.hasList ? 'table' : 'list'}
+has the last moment, ${instant(last)} UTC; no observation after ${instant(seen?.last ?? null)}.${whole.elsewhere > 0 ? ` ${count(whole.elsewhere, 'hold')} of territories that are not on the map any more are left out.` : ''}`,
+    picture: html`${slider(history)}<div class="map-body">${tools ?? ''}<div class="map-port">${drawn}${overlay?.(history.steps, form.isBrief) ?? ''}</div><div class="map-side">${legendOf(guilds, held, guildPageOf)}${aside ?? ''}</div></div>
+${form.hasList ? '' : html`<p class="note">So much changed hands that ${history.steps.length < whole.steps.length ? 'only some moments are shown, and ' : ''}the list has a place of its own: ${listAt?.(last) ?? ''}.</p>`}
+<script type="application/json" id="map-states">${raw(text)}</script>`,
+    ...(form.hasList && { table }),
   }
 }
 
@@ -193,7 +242,8 @@ function mapPicture({ places, changes }: MapHistory, { roster, pageOf, routes, h
         fill: places.map((_, index) => holder(index)?.fill ?? 'url(#unknown)'),
         stroke: 'var(--paper)',
         title: places.map(({ territory }, index) => `${territory}: ${holder(index)?.name ?? 'no holder known'}`),
-        ...(pageOf ? { href: ({ territory }: Place) => pageOf(territory), ariaLabel: 'territory' } : {}),
+        // Its title is the name of the link.
+        ...(pageOf ? { href: ({ territory }: Place) => pageOf(territory) } : {}),
       }),
       ...(routes ? [linePath('routes', (at) => routesBetween(places, routes, at))] : []),
       // The style sheet leaves them out where they would be too small to read.
@@ -257,7 +307,7 @@ const NAMED = 21
 
 /** The biggest guilds, and the rest as one, with what each holds. */
 function legendOf(
-  roster: Roster,
+  guilds: Roster['shown'],
   held: ReadonlyMap<string | undefined, number>,
   pageOf: MapFrame['guildPageOf'],
 ): Markup {
@@ -265,11 +315,11 @@ function legendOf(
     html`<li data-guild="${place}" class="${amount === 0 ? 'none' : ''}">${swatch(fill)}<span class="prefix">${shortened(prefix, 6)}</span>
 <span class="name">${at === undefined ? name : html`<a href="${at}">${name}</a>`}</span> <b>${amount}</b></li>`
   // What is held at the last moment is in order; the script counts by the place among all.
-  const named = roster.shown
+  const named = guilds
     .map((guild, place) => ({ ...guild, place, now: held.get(guild.uuid) ?? 0 }))
     .sort((one, other) => other.now - one.now)
     .slice(0, NAMED)
-  const rest = roster.shown.length - named.length
+  const rest = guilds.length - named.length
   return html`<ul id="map-legend" class="legend">${named.map(({ uuid, fill, prefix, name, place, now }) =>
     item(place, fill, prefix, name, now, pageOf?.(uuid)),
   )}${item(-1, 'url(#unknown)', '', 'No holder known', held.get(undefined) ?? 0)}
@@ -277,7 +327,7 @@ ${rest > 0 ? html`<li>${swatch('none')}<span class="rest">${count(rest, 'smaller
 }
 
 /** What the script needs, as JSON in which nothing can end the element it stands in. */
-function states({ places, steps, changes }: MapHistory, { shown }: Roster, now: Date): string {
+function states({ places, steps, changes }: MapHistory, shown: Roster['shown'], now: Date): string {
   const placeOf = new Map(shown.map(({ uuid }, place) => [uuid, place]))
   const labels = shown.map(({ prefix }) => labelOf(prefix))
   const json = JSON.stringify({

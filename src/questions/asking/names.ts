@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts'
-import { didYouMean, nearest } from '../../base/text/nearest.ts'
+import { didYouMean, nearest, plainSpelling } from '../../base/text/nearest.ts'
 import type { Sql } from '../../db/database.ts'
 import { isCurrent } from '../catalogue.ts'
 import { type Argument, nameColumn, type Question } from '../questions.ts'
@@ -58,7 +58,8 @@ const UUID = /^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i
  * @throws AmbiguousName; UnknownName, also of a territory or such that there never was
  */
 export async function resolveName(sql: Sql, argument: Argument, { keys, exact }: NameFinders): Promise<Argument> {
-  await checkExact(sql, argument, exact)
+  const known = await exactName(sql, argument, exact)
+  if (known !== undefined) return { ...argument, value: known }
   const what = keyOf(argument)
   const finder = what === undefined ? undefined : keys[what]
   if (what === undefined || !finder || UUID.test(argument.value)) return argument
@@ -69,9 +70,13 @@ export async function resolveName(sql: Sql, argument: Argument, { keys, exact }:
   throw new UnknownName(what, argument.value, await finder.similar(sql, argument.value))
 }
 
-async function checkExact(sql: Sql, { name, type, value }: Argument, exact: NameFinders['exact']): Promise<void> {
+/** The name of what is identified by its exact name, also where it is written with other spaces or forms of its letters; undefined of other things. */
+async function exactName(sql: Sql, { name, type, value }: Argument, exact: NameFinders['exact']) {
   const known = type === 'text' ? await exact[name]?.(sql) : undefined
-  if (known && !known.includes(value)) throw new UnknownName(name, value, nearest(value, known))
+  if (!known || known.includes(value)) return known && value
+  const [only, ...others] = known.filter((one) => plainSpelling(one) === plainSpelling(value))
+  if (only === undefined || others.length > 0) throw new UnknownName(name, value, nearest(value, known))
+  return only
 }
 
 /**

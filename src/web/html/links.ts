@@ -46,17 +46,35 @@ function guildDot(name: string): Markup {
   )
 }
 
+/** A field of a form: its name in the address and its label; and what can be chosen, each with its words, or that it is a number. */
+type Field = readonly [
+  name: string,
+  label: string,
+  choices?: readonly (readonly [value: string, said: string])[] | 'number',
+]
+
 /** A search form for a list, which keeps its period and order; works without a script. */
-export function searchForm(
-  path: string,
-  fields: readonly (readonly [string, string])[],
-  query: URLSearchParams,
-): Markup {
+export function searchForm(path: string, fields: readonly Field[], query: URLSearchParams): Markup {
   const kept = [...query].filter(([name]) => name !== 'page' && !fields.some(([field]) => field === name))
+  const control = ([name, , choices]: Field) => {
+    const value = query.get(name) ?? ''
+    if (choices === 'number')
+      return html`<input type="number" name="${name}" value="${value}" min="0" max="9999" step="1">`
+    if (choices === undefined) return html`<input name="${name}" value="${value}">`
+    const chosen = choices.find(([one]) => plain(one) === plain(value))?.[0]
+    // What was typed before, and is no choice, stays what the list is narrowed by.
+    const others: Field[2] = value === '' || chosen !== undefined ? [] : [[value, value]]
+    return html`<select name="${name}"><option value="">any</option>${[...others, ...choices].map(
+      ([one, said]) => html`<option value="${one}"${one === (chosen ?? value) ? html` selected` : ''}>${said}</option>`,
+    )}</select>`
+  }
   return html`<form action="${path}" role="search">${hiddenFields(kept)}${fields.map(
-    ([name, label]) => html`<label>${label} <input name="${name}" value="${query.get(name) ?? ''}"></label>`,
+    (field) => html`<label>${field[1]} ${control(field)}</label>`,
   )}<button>Search</button></form>`
 }
+
+/** A name as it may be typed: in any case, in words or as one. */
+const plain = (name: string) => name.toLowerCase().replaceAll(' ', '')
 
 /** What a form keeps of an address. */
 export function hiddenFields(kept: Iterable<readonly [string, string]>): Markup {

@@ -86,12 +86,44 @@ body { max-width: 1160px } .said { display: none } .guild { display: inline-flex
 time[data-local]::after { content: ' · ' attr(data-local); color: var(--soft); font-size: 0.85em }
 .site a[aria-current] { color: var(--ink); text-decoration: none; font-weight: 600 }
 form { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 16px; align-items: center }
-form label { display: flex; gap: 6px; align-items: center; font-size: 15px }
-#map-live { font-size: 13px; margin-top: 12px } #map-live p { color: var(--soft) } #map-live ol { margin: 4px 0 0; padding: 0; list-style: none } #map-live div { max-height: 200px; overflow: auto }
+form label { display: flex; gap: 6px; align-items: center; font-size: 15px; min-width: 0; max-width: 100%; overflow-wrap: normal } form label > * { min-width: 0 } input[type=number] { width: 5.5em }
 @media screen and (max-width: 900px) { th, td { padding-left: 6px; padding-right: 6px } }
 @media screen and (max-width: 740px) { td time[data-local]::after { content: none } .health { margin-left: 0 } }
 @media print { #map-live, .top form, .site, .parts, .period, .health { display: none } time[data-local]::after { content: none } }
 form[role=search] input { max-width: 11em } .top form[role=search] input { max-width: none } code:target { outline: 2px solid var(--ink); outline-offset: 3px }
+.at { font-size: 14px }
+rect.taken { stroke: var(--ink); stroke-width: 3 }
+.scroll { max-height: none } .resources { list-style: none; margin: 0; padding: 0 } .resources p { grid-column: 1 / -1; font-size: 13px; color: var(--soft) }
+.resources li { display: grid; grid-template-columns: 11em minmax(0, 1fr) minmax(0, 300px) 3.6em; gap: 2px 14px; align-items: center; padding: 7px 0; border-top: 1px solid var(--rule); font-size: 14px }
+.resources b::before { content: ''; display: inline-block; margin-right: 6px; border: 4.5px solid #2f9e5f; border-radius: 50% } .resources .late b::before { border-color: #e0a100 } .resources .silent b::before { border-color: #d64545 } .resources .unscheduled b::before { border-color: var(--unknown) }
+.resources b a { color: inherit; text-decoration: none } .resources b a:hover { text-decoration: underline } .resources span { color: var(--soft) }
+.bars { display: block; width: 100%; height: 20px } .bars rect { width: 100%; height: 100%; fill: url(#unknown) } .bars path { stroke: var(--cover); stroke-width: 10 }
+@media screen and (max-width: 740px) { .resources li { grid-template-columns: minmax(0, 1fr) 3.6em; gap: 2px 10px } .resources b, .resources li > span:not(.n) { grid-column: 1 / -1 } }
+:is(.home-page, .wide-page) h2 { position: absolute; margin: 0; clip-path: inset(50%) }
+.places { display: block; width: 100%; height: auto; max-height: 82vh; font: 11px system-ui, sans-serif }
+.places rect, .places path { stroke: var(--paper) } .places a:hover rect { stroke: var(--ink); stroke-width: 2 } .places text { fill: var(--on-guild); pointer-events: none }
+.chip { display: inline-flex; align-items: center; padding: 0 9px; border: 1px solid var(--rule); border-radius: 99px; font-weight: 600; font-size: 13px; line-height: 1.6; text-decoration: none; color: var(--ink) } a.chip:hover { border-color: var(--ink) }
+.numbers { list-style: none; margin: 0; padding: 0; display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 14px } .numbers a { display: block; height: 100%; padding: 12px 14px; border: 1px solid var(--rule); border-radius: 8px; color: inherit; text-decoration: none }
+.numbers a:hover, .numbers a:focus-visible { border-color: var(--ink) } .numbers b { font-size: 30px; line-height: 1.1; font-variant-numeric: tabular-nums } .numbers span { color: var(--soft); font-size: 14px }
+.spark { display: block; width: 100%; height: 34px; margin-top: 8px } .spark path { fill: var(--cover) } td .spark { width: 180px; height: 20px; margin: 0 } @media screen and (max-width: 740px) { td .spark { width: 100px } } #peaks .numbers { grid-template-columns: repeat(3, minmax(0, 1fr)) }
+.days { list-style: none; margin: 0; padding: 0; font-size: 13px } .days li { display: grid; grid-template-columns: 4.2em minmax(0, 1fr) 5.4em; gap: 10px; align-items: center } .days svg { display: block; width: 100%; height: 16px; border: 1px solid var(--rule); border-width: 0 1px 1px } .days .n { color: var(--soft) } .days .maybe { fill-opacity: 0.4 } .days .axis { color: var(--soft) } .days .axis span:nth-child(2) { display: flex; justify-content: space-between }
+@media screen and (max-width: 900px) { .numbers { grid-template-columns: repeat(2, minmax(0, 1fr)) } .numbers b { font-size: 24px } }
+@media screen and (max-width: 740px) { .places text { display: none } }
+th a { color: inherit; text-decoration: none } th a:hover { text-decoration: underline } th a[aria-current] { color: var(--ink) }
+.facts { margin: 0 0 12px; display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 4px 14px; font-size: 14px } .facts dt { color: var(--soft) } .facts dd { margin: 0 } .facts a { margin-left: 6px; overflow-wrap: anywhere }
+.parts { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-top: 12px; font-size: 15px } .standing { display: grid; grid-template-columns: auto minmax(0, 1fr) minmax(0, 380px); gap: 10px 22px; align-items: start } .standing p { margin-bottom: 8px }
+.standing > div { grid-column: 2 } .standing > .places { grid-column: 3; grid-row: 1 } .standing:not(:has(.guild-banner)) > div { grid-column: 1 / 3 } .guild-banner { width: 74px; border: 1px solid var(--rule) } .standing .places { max-height: 340px } progress { accent-color: var(--link); vertical-align: middle }
+@media screen and (max-width: 900px) { .standing { grid-template-columns: auto minmax(0, 1fr) } .standing > .places { grid-column: 1 / -1; grid-row: auto } .guild-banner { width: 52px } }
+@media screen { .stacked { &, tbody { display: block } thead:not(:has(a)), td:empty { display: none } tr { display: flex; flex-wrap: wrap; gap: 1px 16px; padding: 6px 8px } tbody tr { border-top: 1px solid var(--rule) } th { margin-right: -8px }
+  td, th { position: static; max-width: 100%; padding: 0; border: 0; box-shadow: none } td { display: flex; gap: 6px; white-space: normal } td::before { content: attr(data-of); color: var(--soft); flex: none }
+  td:first-child { flex-basis: 100%; font-weight: 600 } td:first-child:not(.n)::before { content: none } td time[data-local]::after { content: ' · ' attr(data-local) } } }
+#members-list :is(th, td) { padding-inline: 6px } del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
+`
+
+/** What single pages have beside it. */
+const styles = {
+  map: `
+#map-live { font-size: 13px; margin-top: 12px } #map-live p { color: var(--soft) } #map-live ol { margin: 4px 0 0; padding: 0; list-style: none } #map-live div { max-height: 200px; overflow: auto }
 body:has(.wide-page) { max-width: none; padding-top: 14px } body:has(.wide-page) h1 { font-size: 20px } body:has(.wide-page) h1 + .soft { display: none } body:has(.wide-page) .site { margin-bottom: 10px }
 .wide-page h3, .wide-page figcaption:not(:last-child) { display: none } .wide-page figure { margin-top: 12px }
 .wide-page .map-body { grid-template-columns: minmax(0, 1fr) 300px; gap: 10px 20px } .map-side { max-height: 78vh; overflow: auto }
@@ -107,34 +139,19 @@ body:has(.wide-page) { max-width: none; padding-top: 14px } body:has(.wide-page)
 .names .levels { display: none } .nearer .names .levels { display: block }
 .routes { fill: none; stroke: var(--ink); stroke-opacity: 0.45; stroke-width: 0.8; pointer-events: none } .near .routes { stroke-width: 0.3 }
 .crowns { fill: #ffd84a; stroke: #1a1a1a; stroke-width: 1; stroke-linejoin: round; pointer-events: none } .without-routes .routes, .past .crowns { display: none }
-rect.chosen { stroke: var(--ink); stroke-width: 2 } .at { font-size: 14px }
 @media screen and (max-width: 900px) { .wide-page .map-body { grid-template-columns: minmax(0, 1fr) } .map-side { max-height: none } .map-port.moves { height: 62vh } .moves .scaled text { display: block } }
 @media print { .map-tools, .map-buttons, #map-card { display: none !important } }
-rect.taken { stroke: var(--ink); stroke-width: 3 }
-.scroll { max-height: none } .resources { list-style: none; margin: 0; padding: 0 } .resources p { grid-column: 1 / -1; font-size: 13px; color: var(--soft) }
-.resources li { display: grid; grid-template-columns: 11em minmax(0, 1fr) minmax(0, 300px) 3.6em; gap: 2px 14px; align-items: center; padding: 7px 0; border-top: 1px solid var(--rule); font-size: 14px }
-.resources .dot circle { fill: #2f9e5f } .resources .late circle { fill: #e0a100 } .resources .silent circle { fill: #d64545 } .resources .unscheduled circle { fill: var(--unknown) }
-.resources b a { color: inherit; text-decoration: none } .resources b a:hover { text-decoration: underline } .resources span { color: var(--soft) }
-.bars { display: block; width: 100%; height: 20px } .bars path { stroke: var(--cover); stroke-width: 10 }
-@media screen and (max-width: 740px) { .resources li { grid-template-columns: minmax(0, 1fr) 3.6em; gap: 2px 10px } .resources b, .resources li > span:not(.n) { grid-column: 1 / -1 } }
-body:has(.home-page) { max-width: 1440px } :is(.home-page, .wide-page) h2 { position: absolute; margin: 0; clip-path: inset(50%) } .home-page figcaption:not(:last-child) { display: none } .home-page section, .home-page figure { margin-top: 18px }
-.front { display: grid; grid-template-columns: minmax(0, 2fr) minmax(260px, 1fr); gap: 10px 28px } .places { display: block; width: 100%; height: auto; max-height: 82vh; font: 11px system-ui, sans-serif }
-.places rect, .places path { stroke: var(--paper) } .places a:hover rect { stroke: var(--ink); stroke-width: 2 } .places text { fill: var(--on-guild); pointer-events: none }
+rect.chosen { stroke: var(--ink); stroke-width: 2 }
+`,
+  home: `
+body:has(.home-page) { max-width: 1440px } .home-page figcaption:not(:last-child) { display: none } .home-page section, .home-page figure { margin-top: 18px }
+.front { display: grid; grid-template-columns: minmax(0, 2fr) minmax(260px, 1fr); gap: 10px 28px }
 #ticker { list-style: none; margin: 8px 0 0; padding: 0; font-size: 14px } #ticker li { padding: 6px 0; border-top: 1px solid var(--rule); line-height: 1.7 } #ticker time { color: var(--soft); margin-right: 4px }
-.chip { display: inline-flex; align-items: center; padding: 0 9px; border: 1px solid var(--rule); border-radius: 99px; font-weight: 600; font-size: 13px; line-height: 1.6; text-decoration: none; color: var(--ink) } a.chip:hover { border-color: var(--ink) }
-.numbers { list-style: none; margin: 0; padding: 0; display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 14px } .numbers a { display: block; height: 100%; padding: 12px 14px; border: 1px solid var(--rule); border-radius: 8px; color: inherit; text-decoration: none }
-.numbers a:hover, .numbers a:focus-visible { border-color: var(--ink) } .numbers b { font-size: 30px; line-height: 1.1; font-variant-numeric: tabular-nums } .numbers span { color: var(--soft); font-size: 14px }
-.spark { display: block; width: 100%; height: 34px; margin-top: 8px } .spark path { fill: var(--cover) } td .spark { width: 180px; height: 20px; margin: 0 } @media screen and (max-width: 740px) { td .spark { width: 100px } } #peaks .numbers { grid-template-columns: repeat(3, minmax(0, 1fr)) }
-.days { list-style: none; margin: 0; padding: 0; font-size: 13px } .days li { display: grid; grid-template-columns: 4.2em minmax(0, 1fr) 5.4em; gap: 10px; align-items: center } .days svg { display: block; width: 100%; height: 16px; border: 1px solid var(--rule); border-width: 0 1px 1px } .days .n { color: var(--soft) } .days .maybe { fill-opacity: 0.4 } .days .axis { color: var(--soft) } .days .axis span:nth-child(2) { display: flex; justify-content: space-between }
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); gap: 14px } .card { padding: 12px 14px; border: 1px solid var(--rule); border-radius: 8px; font-size: 14px; margin: 0 !important }
 .card h3 { font-size: 16px; margin-bottom: 6px } .card ul { list-style: none; margin: 6px 0 0; padding: 0 } .card li { padding: 4px 0; border-top: 1px solid var(--rule) } .card li time { color: var(--soft) }
-@media screen and (max-width: 900px) { #ticker li:nth-child(n + 7) { display: none } .front { grid-template-columns: minmax(0, 1fr) } .numbers { grid-template-columns: repeat(2, minmax(0, 1fr)) } .numbers b { font-size: 24px } }
-@media screen and (max-width: 740px) { .places text { display: none } }
-th a { color: inherit; text-decoration: none } th a:hover { text-decoration: underline } th a[aria-current] { color: var(--ink) }
-.facts { margin: 0 0 12px; display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 4px 14px; font-size: 14px } .facts dt { color: var(--soft) } .facts dd { margin: 0 } .facts a { margin-left: 6px; overflow-wrap: anywhere }
-.parts { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-top: 12px; font-size: 15px } .standing { display: grid; grid-template-columns: auto minmax(0, 1fr) minmax(0, 380px); gap: 10px 22px; align-items: start } .standing p { margin-bottom: 8px }
-.standing > div { grid-column: 2 } .standing > .places { grid-column: 3; grid-row: 1 } .standing:not(:has(.guild-banner)) > div { grid-column: 1 / 3 } .guild-banner { width: 74px; border: 1px solid var(--rule) } .standing .places { max-height: 340px } progress { accent-color: var(--link); vertical-align: middle }
-@media screen and (max-width: 900px) { .standing { grid-template-columns: auto minmax(0, 1fr) } .standing > .places { grid-column: 1 / -1; grid-row: auto } .guild-banner { width: 52px } }
+@media screen and (max-width: 900px) { #ticker li:nth-child(n + 7) { display: none } .front { grid-template-columns: minmax(0, 1fr) } }
+`,
+  item: `
 .item { display: grid; grid-template-columns: minmax(0, 420px) minmax(0, 1fr); gap: 20px 32px; align-items: start } .item h4 { margin: 0 0 4px; font-size: 16px } .item > div > h4:not(:first-child) { margin-top: 20px }
 .item-card { --tier: #f4f1f8; --good: #6fe06f; --bad: #ff8585; --faint: #b9b3c4; padding: 14px 16px; background: #17101f; color: #e9e5f0; border: 2px solid var(--tier); border-radius: 8px; font-size: 14px } .item-card h4 { color: var(--tier); font-size: 19px }
 .item-card > p, .item-card thead th, .lore { color: var(--faint) } .item-card > div { margin-top: 10px; padding-top: 10px; border-top: 1px solid #4a4057 }
@@ -143,29 +160,29 @@ th a { color: inherit; text-decoration: none } th a:hover { text-decoration: und
 .good td { color: var(--good) !important } .bad td { color: var(--bad) !important } .lore { font-style: italic }
 .of-unique { --tier: #fcfc54 } .of-rare { --tier: #ff8aff } .of-set { --tier: #54fc54 } .of-legendary { --tier: #54fcfc } .of-fabled { --tier: #ff7777 } .of-mythic { --tier: #d693ff }
 @media screen and (max-width: 740px) { .item { grid-template-columns: minmax(0, 1fr) } } @media print { .item-card { --good: #060; --bad: #900; --faint: #444; --tier: #000 !important; background: #fff; color: #000 } }
-@media screen { .stacked { &, tbody { display: block } thead:not(:has(a)), td:empty { display: none } tr { display: flex; flex-wrap: wrap; gap: 1px 16px; padding: 6px 8px } tbody tr { border-top: 1px solid var(--rule) } th { margin-right: -8px }
-  td, th { position: static; max-width: 100%; padding: 0; border: 0; box-shadow: none } td { display: flex; gap: 6px; white-space: normal } td::before { content: attr(data-of); color: var(--soft); flex: none }
-  td:first-child { flex-basis: 100%; font-weight: 600 } td:first-child:not(.n)::before { content: none } td time[data-local]::after { content: ' · ' attr(data-local) } } }
-#members-list :is(th, td) { padding-inline: 6px } del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
-`
+`,
+}
 
-/** Pages with a script of their own, which may ask this server. */
-const liveScripts = { map: liveScript, home: homeScript }
+/** Pages with a style, and most with a script, of their own. Such a script may ask this server. */
+const scripts = { map: liveScript, home: homeScript, item: siteScript }
 
-/** What a page follows while it is open. */
-export type Live = keyof typeof liveScripts
+/** What a page is that has a style of its own. */
+type Kind = keyof typeof styles
+
+const cssOf = (kind: Kind | undefined) => (kind === undefined ? css : css + styles[kind])
 
 const policies = {
-  none: policyWith(siteScript),
-  map: policyWith(liveScript, [`connect-src 'self'`]),
-  home: policyWith(homeScript, [`connect-src 'self'`]),
+  none: policyWith(css, siteScript),
+  map: policyWith(cssOf('map'), liveScript, [`connect-src 'self'`]),
+  home: policyWith(cssOf('home'), homeScript, [`connect-src 'self'`]),
+  item: policyWith(cssOf('item'), siteScript),
 }
 
-export function pagePolicy(live: Live | undefined): string {
-  return policies[live ?? 'none']
+export function pagePolicy(kind: Kind | undefined): string {
+  return policies[kind ?? 'none']
 }
 
-function policyWith(script: string, further: readonly string[] = []): string {
+function policyWith(css: string, script: string, further: readonly string[] = []): string {
   return [...policyOf(css, script), `form-action 'self'`, `frame-ancestors 'none'`, ...further].join('; ')
 }
 
@@ -217,8 +234,8 @@ interface Serving {
   readonly version: string
   /** The address of a picture of the page. */
   readonly picture?: string | undefined
-  /** What it follows; needs its `pagePolicy`. */
-  readonly live?: Live | undefined
+  /** Needs its `pagePolicy`. */
+  readonly kind?: Kind | undefined
   /** Whether search engines may keep it. */
   readonly isIndexed?: boolean
 }
@@ -241,15 +258,15 @@ function saidOnce(chapters: readonly Chapter[], title: string): Chapter[] {
 
 export async function pageText(
   { title, lead, control, chapters, path, feed, layout }: Page,
-  { version, picture, health, people, live, isIndexed = true }: Serving,
+  { version, picture, health, people, kind, isIndexed = true }: Serving,
 ): Promise<string> {
   const section = ([at, name]: readonly [string, string] | readonly string[]) =>
     html`<a href="${at}"${path === at || path.startsWith(`${at}/`) ? html` aria-current="page"` : ''}>${name}</a>`
   return await documentText({
     title: `${title} · wynnsync`,
     version,
-    css,
-    script: live ? liveScripts[live] : siteScript,
+    css: cssOf(kind),
+    script: kind ? scripts[kind] : siteScript,
     head: html`<meta name="description" content="${lead}"><link rel="canonical" href="${path}">${isIndexed ? '' : html`<meta name="robots" content="noindex">`}
 ${feed === undefined ? '' : html`<link rel="alternate" type="application/atom+xml" href="${feed}">`}
 <meta property="og:type" content="website"><meta property="og:site_name" content="wynnsync">

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { INSTANT, instantOf } from '../../base/text/instants.ts'
 import type { Frame } from '../../drawing/frame.ts'
 import type { Markup } from '../../drawing/html-table.ts'
-import { beginOf, endAfter, type Period, periodOf, type Seen, seenOf } from '../../drawing/period.ts'
+import { beginOf, endAfter, type Period, periodOf, type Seen } from '../../drawing/period.ts'
 import { bounds } from '../../questions/asking/bounds.ts'
 import { Problem } from '../http/problems.ts'
 import { hiddenFields } from './links.ts'
@@ -30,6 +30,14 @@ interface ShownPeriod {
   readonly isWhole: boolean
   /** A path with the period of the address, where that names one: for links to pages about the same time. */
   readonly kept: (path: string) => string
+  /** From when to when what it shows was observed; null where nothing was. */
+  readonly seen: Seen | null
+}
+
+/** From when to when something was observed, and the season in which that ended. */
+interface Watched extends Seen {
+  readonly season: number | null
+  readonly started: Date | null
 }
 
 const [HOUR, DAY] = [3_600_000, 86_400_000]
@@ -49,7 +57,8 @@ export async function shownPeriod(
   { sql, now, query }: Visit,
   { path, of, to, guild, days = WEEK }: Subject,
 ): Promise<ShownPeriod> {
-  const seen = (of && (await seenOf(sql, of))) ?? (await seenOf(sql))
+  const own = of ? await watchedOf(sql, of) : null
+  const seen = own ?? (await watchedOf(sql, null))
   const wanted = wantedPeriod(query, now)
   const until = wanted.to ?? to
   const from =
@@ -66,7 +75,13 @@ export async function shownPeriod(
   const named = [...query].filter(([name]) => isOfPeriod(name))
   const kept = (to: string) =>
     named.length === 0 ? to : `${to}${to.includes('?') ? '&' : '?'}${new URLSearchParams(named)}`
-  return { frame, control: seen ? await switchOf(sql, { path, query, seen, period, days }) : html``, isWhole, kept }
+  return {
+    frame,
+    control: seen ? switchOf({ path, query, seen, period, days }) : html``,
+    isWhole,
+    kept,
+    seen: of ? own : seen,
+  }
 }
 
 const isOfPeriod = (name: string) => periodParameters.some((one) => one === name)
@@ -91,15 +106,16 @@ function wrong(argument: string, detail: string): Problem {
 interface Switching {
   readonly path: string
   readonly query: URLSearchParams
-  readonly seen: Seen
+  readonly seen: Watched
   readonly period: Period
   readonly days: number
 }
 
 /** Links to the usual periods, each with its instants in the address, so that it shows the same later; and a form for others. */
-async function switchOf(sql: Visit['sql'], { path, query, seen, period, days }: Switching): Promise<Markup> {
-  const others = [...query].filter(([name]) => !isOfPeriod(name) && name !== 'at')
-  const choices = await usualPeriods(sql, seen, days)
+function switchOf({ path, query, seen, period, days }: Switching): Markup {
+  // Another period has other pages.
+  const others = [...query].filter(([name]) => !isOfPeriod(name) && name !== 'at' && name !== 'page')
+  const choices = usualPeriods(seen, days)
   const isSame = ([, { from, to }]: readonly [string, Period]) =>
     from.getTime() === period.from.getTime() && to.getTime() === period.to.getTime()
   // Of a short history several are the same: the one that is usual here.
@@ -115,26 +131,34 @@ async function switchOf(sql: Visit['sql'], { path, query, seen, period, days }: 
 <label>To <input name="to" size="18" value="${shortInstant(period.to)}"></label><button>Show</button></form></details></nav>`
 }
 
-async function usualPeriods(sql: Visit['sql'], seen: Seen, usual: number): Promise<(readonly [string, Period])[]> {
-  const { first, last } = seen
+function usualPeriods(seen: Watched, usual: number): (readonly [string, Period])[] {
+  const { first, last, season, started } = seen
   const to = endAfter(last)
   const days = (count: number) => ({ from: daysBefore(to, count, seen), to })
-  const [season] = await sql.query<{ season: number; started: Date }>(
-    `select season, started_at as started from analytics.season where started_at < $1 order by started_at desc limit 1`,
-    [to],
-  )
   return [
     ['24 h', days(1)],
     ['7 d', days(7)],
     ['30 d', days(30)],
     ...(usual > 30 && usual < Infinity ? [[`${usual} d`, days(usual)] as const] : []),
-    ...(season
-      ? [[`season ${season.season}`, { from: beginOf(season.started.getTime(), to, first), to }] as const]
-      : []),
+    ...(started ? [[`season ${season}`, { from: beginOf(started.getTime(), to, first), to }] as const] : []),
     ...(usual === Infinity || to.getTime() - first.getTime() < bounds.cells * HOUR
       ? [['all', { from: beginOf(0, to, first), to }] as const]
       : []),
   ]
+}
+
+/** Of some resources, or of all; null where none of them was observed. In one statement, which each page makes. */
+async function watchedOf(sql: Visit['sql'], resources: readonly string[] | null): Promise<Watched | null> {
+  const [watched] = await sql.query<{ [Name in keyof Watched]: Watched[Name] | null }>(
+    `with seen as materialized (
+       select min(watch.first_at) as first, max(watch.last_at) as last
+         from ${resources ? 'unnest($1::text[]) as known(resource)' : 'analytics.freshness known'} cross join lateral analytics.watch(known.resource) watch)
+     select seen.*, season.season, season.started from seen
+       left join lateral (select season, started_at as started from analytics.season where started_at <= seen.last
+                           order by started_at desc limit 1) season on true`,
+    resources ? [resources] : [],
+  )
+  return watched?.first && watched.last ? ({ ...watched, first: watched.first, last: watched.last } as Watched) : null
 }
 
 /** `2026-05-03T22:00Z`: an instant to the minute, as addresses have it. */

@@ -67,24 +67,26 @@ export function sortedTable<Row>(
 }
 
 /** Rows of a list on one page. */
-export const PER_PAGE = 200
+const PER_PAGE = 200
 
-/** The page of a list that `?page=` names, which is the first without it. */
-export function pageOf(path: string, query: URLSearchParams) {
+/** The page of a list that `?page=` names, which is the first without it. @param size rows of a page */
+export function pageOf(path: string, query: URLSearchParams, size = PER_PAGE) {
   const page = Math.max(1, Math.min(1000, Math.floor(Number(query.get('page'))) || 1))
-  const offset = (page - 1) * PER_PAGE
+  const offset = (page - 1) * size
   const to = (place: number, said: string) => {
     const others = [...query].filter(([name]) => name !== 'page')
     return html`<a href="${path}?${new URLSearchParams([...others, ['page', String(place)]])}">${said}</a> `
   }
   return {
+    /** Rows of a page. */
+    size,
     /** Rows of the pages before it. */
     offset,
     /** Which rows are shown, such as `201 to 400 of 1,024`; undefined where all are. */
     range: (shown: number, total: number) =>
-      total > PER_PAGE ? `${number(offset + 1)} to ${number(offset + shown)} of ${number(total)}` : undefined,
+      total > size ? `${number(offset + 1)} to ${number(offset + shown)} of ${number(total)}` : undefined,
     /** Links to the pages before and after it. */
     links: (total: number): Markup =>
-      html`<p class="at">${page > 1 ? to(page - 1, 'Before') : ''}${total > offset + PER_PAGE ? to(page + 1, 'Next') : ''}</p>`,
+      html`<p class="at">${page > 1 ? to(page - 1, 'Before') : ''}${total > offset + size ? to(page + 1, 'Next') : ''}</p>`,
   }
 }

@@ -2,7 +2,7 @@ import { visibleLine } from '../../base/terminal-text.ts'
 import type { Sql } from '../../db/database.ts'
 import { guildColour } from '../../drawing/colours.ts'
 import { labelOf, labelWidth, mapTitle } from '../../drawing/map/map.ts'
-import { clockTime, dayOf } from '../../drawing/words.ts'
+import { clockTime, dayOf, RECENT } from '../../drawing/words.ts'
 
 interface Held {
   readonly territory: string
@@ -13,9 +13,6 @@ interface Held {
   readonly prefix: string | null
   readonly at: Date | null
 }
-
-/** What was last received longer ago is not now, ms. */
-const RECENT = 3_600_000
 
 /**
  * Who holds what now, as JSON for the script of the map: `at`, as it is shown, when that was last confirmed; `isRecent`, whether that was in the

@@ -282,7 +282,7 @@ function viewMap({ resources, levels, blind, places: given }) {
   const high = Math.max(1, ...counts)
   strip.setAttribute('viewBox', '0 0 ' + times.length + ' 10')
   counts.forEach((count, one) => {
-    const isBlind = blind.some(([from, to]) => instants[one] >= from && instants[one] < to)
+    const isBlind = blind.includes(one)
     const bar = document.createElementNS(strip.namespaceURI, 'rect')
     const height = isBlind ? 10 : (10 * count) / high
     for (const [name, value] of Object.entries({ x: one, width: 0.9, y: 10 - height, height, fill: isBlind ? 'url(#unknown)' : 'var(--cover)' })) bar.setAttribute(name, value)

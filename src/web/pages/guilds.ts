@@ -9,7 +9,7 @@ import { AmbiguousName, resolveName, UnknownName } from '../../questions/asking/
 import { guildLink, searchForm } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
-import { PER_PAGE, pageOf, sortLink } from '../html/sorted-table.ts'
+import { pageOf, sortLink } from '../html/sorted-table.ts'
 import { Problem } from '../http/problems.ts'
 
 interface Guild {
@@ -90,7 +90,7 @@ export async function guildsPage(visit: Visit): Promise<Page> {
   const by = headings.find(([key]) => key === sort.replace(/^-/, ''))?.[0] ?? 'territories'
   const isFalling = (by !== 'name' && by !== 'prefix') !== isOther
   const page = pageOf('/guilds', query)
-  const found = await guildsBy(visit, frame, { text, by, isFalling, offset: page.offset })
+  const found = await guildsBy(visit, frame, { text, by, isFalling, offset: page.offset, size: page.size })
   const total = found[0]?.total ?? 0
   const none = missing('list', 'No guild is known yet', 'wynnsync sync guild-list guilds territories')
   const amount = total === 0 && text === '' ? none.title : count(total, 'guild')
@@ -121,12 +121,13 @@ interface Wanted {
   readonly by: string
   readonly isFalling: boolean
   readonly offset: number
+  readonly size: number
 }
 
 async function guildsBy(
   { sql }: Visit,
   { from, to }: Frame,
-  { text, by, isFalling, offset }: Wanted,
+  { text, by, isFalling, offset, size }: Wanted,
 ): Promise<Standing[]> {
   const isText = by === 'name' || by === 'prefix'
   // Only the ratings that are shown are read, unless all are compared.
@@ -156,7 +157,7 @@ async function guildsBy(
        from shown ${isRated ? '' : ratingOf('shown.uuid')}
       order by ($1 <> '' and lower(shown.prefix collate "C") = lower($1 collate "C")) is true desc, shown.${by}${isText ? ' collate "C"' : ''} ${isFalling ? 'desc' : 'asc'} nulls last,
                shown.territories desc nulls last, shown.level desc nulls last, shown.name collate "C"`,
-    [text, PER_PAGE, offset, from, to, isWatched],
+    [text, size, offset, from, to, isWatched],
   )
 }
 

@@ -6,7 +6,7 @@ import { changesOf, type Kind, type Patch, patchText } from '../../drawing/patch
 import { shiftsOf } from '../../drawing/patch/patch-shifts.ts'
 import { observedOf, type Period, stepOf } from '../../drawing/period.ts'
 import { readWatched } from '../../drawing/time-axis.ts'
-import { count, every, instant, length, moment, number } from '../../drawing/words.ts'
+import { count, every, instant, length, moment, number, RECENT } from '../../drawing/words.ts'
 import { guildChip, guildLink, link } from '../html/links.ts'
 import type { Page, Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
@@ -16,9 +16,6 @@ import { latestCaptures } from './captures.ts'
 import { itemsCalled } from './items.ts'
 
 const [HOUR, WEEK] = [3_600_000, 7 * 86_400_000]
-
-/** What is older is not called now, ms: some polls may fail. */
-const RECENT = HOUR
 
 const unseen = 'The map was not seen yet'
 

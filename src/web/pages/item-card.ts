@@ -38,7 +38,7 @@ function itemCard(id: string, record: unknown): Markup {
   const tier = tierOf(item)
   const kind =
     textIn(item, 'subType', 'weaponType', 'armourType', 'accessoryType', 'tomeType', 'toolType', 'type') ?? ''
-  const hasColour = tiers.has(tier)
+  const hasColour = tiers.includes(tier)
   const parts = [
     linesMarkup(baseLines(item)),
     linesMarkup(requiredLines(fieldsOf(item.requirements))),
@@ -53,17 +53,8 @@ function itemCard(id: string, record: unknown): Markup {
   return html`<div class="item-card${hasColour ? ` of-${tier}` : ''}"><h4>${nameOf(record) ?? id}</h4><p>${[tier, kind].filter(Boolean).map(levelText).join(' ')}</p>${parts.map((part) => html`<div>${part}</div>`)}</div>`
 }
 
-/** Those that the game has a colour for. */
-const tiers: ReadonlySet<string> = new Set([
-  'normal',
-  'common',
-  'unique',
-  'rare',
-  'set',
-  'legendary',
-  'fabled',
-  'mythic',
-])
+/** Those that the game has a colour for, the rarest last. */
+export const tiers: readonly string[] = ['normal', 'common', 'unique', 'rare', 'set', 'legendary', 'fabled', 'mythic']
 
 function tierOf(item: Fields): string {
   if (typeof item.tier === 'number') return `tier ${item.tier}`

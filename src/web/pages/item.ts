@@ -4,10 +4,13 @@ import { nearest } from '../../base/text/nearest.ts'
 import type { Sql } from '../../db/database.ts'
 import type { Figure } from '../../drawing/figure.ts'
 import { type Cell, type Markup, tableMarkup } from '../../drawing/html-table.ts'
+import type { Period } from '../../drawing/period.ts'
 import { count, instant, levelText, moment } from '../../drawing/words.ts'
 import { grouped } from '../html/grouped.ts'
 import { link, pathOf } from '../html/links.ts'
 import { alone, chapterOf, type Page, type Visit } from '../html/page.ts'
+import { shownPeriod } from '../html/period.ts'
+import { pageOf } from '../html/sorted-table.ts'
 import { Problem } from '../http/problems.ts'
 import { itemParts } from './item-card.ts'
 import {
@@ -25,6 +28,8 @@ interface ItemFacts {
   /** Its versions and what each changed, the latest first; none of what is no item. */
   readonly versions: readonly Version[]
   readonly revisions: readonly Revision[]
+  /** Whether there are earlier ones. */
+  readonly isCut: boolean
   readonly recipes: readonly Recipe[]
   readonly sets: readonly SetMember[]
   readonly pools: readonly Pool[]
@@ -48,9 +53,12 @@ interface Pool {
   readonly times: number
 }
 
+/** How many versions of an item a page has. */
+const VERSIONS = 100
+
 /** What is known of some items, each with a few statements in common. */
 async function readItems(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, ItemFacts>> {
-  const changesOf = await readRevisions(sql, ids)
+  const changesOf = await readRevisions(sql, ids, { to: null, offset: 0, most: VERSIONS })
   // Recipes are made of materials alone.
   const recipes = await sql.query<Recipe>(
     `select item.internal_name as id, found.internal_name as recipe, found.skill, found.amount
@@ -115,49 +123,97 @@ async function itemsLike(sql: Sql, name: string): Promise<string[]> {
   )
 }
 
-/** `/items/NAME?patch=&a=&b=`: an item as it is or was, what two of its versions have different, and every revision. */
+/** `/items/NAME?patch=&a=&b=&page=&from=&to=`: an item as it is or was, what two of its versions have different, and every revision. */
 export async function itemPage(visit: Visit): Promise<Page> {
+  const { sql, now } = visit
   const { id, name, ...facts } = await itemNamed(visit)
-  const { versions, revisions } = facts
-  const patch = await patchOf(visit)
-  const shown = patch ? versionAt(versions, patch.endedAt) : versions.find(({ until }) => until === null)
   const path = pathOf('items', id)
-  const compared = comparedVersions(visit, versions)
-  const was = `as of patch ${patch?.patch}`
-  const title = patch
-    ? shown
-      ? `${name} ${was}`
-      : `${name}: no response shows it ${was}`
-    : nowText(name, facts, visit.now)
+  const patch = await patchOf(visit)
+  const { frame, control, isWhole } = await shownPeriod(visit, { path, of: ['items'], days: Infinity })
+  const compared = await comparedVersions(visit, id)
+  const isPast = patch !== undefined || !isWhole
+  const shown = isPast
+    ? await versionAt(sql, id, patch?.endedAt ?? new Date(frame.to.getTime() - 1))
+    : facts.versions.find(({ until }) => until === null)
+  const was = patch ? `as of patch ${patch.patch}` : 'at the end of this period'
+  const title = isPast ? (shown ? `${name} ${was}` : `${name}: no response shows it ${was}`) : nowText(name, facts, now)
+  const { figures, links } = await revisionsPart(visit, { id, path, facts, period: isWhole ? null : frame })
   return {
     path,
     feed: `/feeds/items/${encodeURIComponent(id)}.atom`,
     title,
-    lead: patch
+    lead: isPast
       ? 'What came later is not in it.'
       : shown
         ? leadText(shown)
-        : `Last seen ${moment(versions[0]?.until ?? visit.now, visit.now)} UTC.`,
+        : `Last seen ${moment(facts.versions[0]?.until ?? now, now)} UTC.`,
     control: patch
       ? html`<p class="at">${link('items', id, 'As it is now')} · ${link('patches', String(patch.patch), `Patch ${patch.patch}`)}</p>`
-      : html``,
+      : html`${control}${links}`,
     chapters: [
       ...(compared ? [chapterOf('comparison', 'Compared', comparedFigure(compared))] : []),
       ...(shown
-        ? [chapterOf('item', patch ? 'As it was' : 'As it is', itemFigure(id, shown, patch ? undefined : facts))]
+        ? [chapterOf('item', isPast ? 'As it was' : 'As it is', itemFigure(id, shown, isPast ? undefined : facts))]
         : []),
       chapterOf(
         'revisions',
         'Revisions',
-        ...(versions.length > 1 ? [choiceFigure(path, versions, revisions)] : []),
-        ...(revisions.length > 0
-          ? revisionFigures(id, revisions)
-          : shown && !patch
-            ? []
-            : [{ id: 'none', title: 'No change was seen since the history began' }]),
+        ...(figures.length === 0 && !(shown && !isPast)
+          ? [{ id: 'none', title: `No change was seen ${isWhole ? 'since the history began' : 'in this period'}` }]
+          : figures),
       ),
     ],
   }
+}
+
+interface OfRevisions {
+  readonly id: string
+  readonly path: string
+  readonly facts: ItemFacts
+  /** Null: all that was observed. */
+  readonly period: Period | null
+}
+
+/** The revisions of a period that the page of the address has, the latest first, and links to the others. */
+async function revisionsPart({ sql, query }: Visit, { id, path, facts, period }: OfRevisions) {
+  const page = pageOf(path, query, VERSIONS)
+  const isFirst = period === null && page.offset === 0
+  const total = isFirst && !facts.isCut ? facts.versions.length : await countVersions(sql, id, period)
+  const part = isFirst
+    ? facts
+    : (await readRevisions(sql, [id], { to: period?.to ?? null, offset: page.offset, most: VERSIONS }))(id)
+  const from = period?.from ?? new Date(0)
+  const versions = part.versions.filter(({ since }) => since >= from)
+  const revisions = part.revisions.filter(({ at }) => at >= from)
+  const range = page.range(versions.length, total)
+  return {
+    links: page.links(total),
+    figures: [
+      ...(range ? [{ id: 'part', title: `Versions ${range}` }] : []),
+      ...(versions.length > 1 ? [choiceFigure(path, versions, revisions)] : []),
+      ...revisionFigures(id, revisions),
+    ],
+  }
+}
+
+/** The version of an item at an instant; undefined where there was none. */
+async function versionAt(sql: Sql, id: string, at: Date): Promise<Version | undefined> {
+  const [version] = await sql.query<Version>(
+    `select valid_from as since, case when valid_until < 'infinity' then valid_until end as until, document as record
+       from game.item where internal_name = $1 and valid_from <= $2 and valid_until > $2`,
+    [id, at],
+  )
+  return version
+}
+
+/** How many versions of an item began, in a period or ever. */
+async function countVersions(sql: Sql, id: string, period: Period | null): Promise<number> {
+  const [row] = await sql.query<{ versions: number }>(
+    `select count(*)::int as versions from game.item
+      where internal_name = $1 and ($2::timestamptz is null or valid_from >= $2) and ($3::timestamptz is null or valid_from < $3)`,
+    [id, period?.from ?? null, period?.to ?? null],
+  )
+  return row?.versions ?? 0
 }
 
 /** The patch that the address names, with its end. @throws Problem where there is none */
@@ -174,21 +230,17 @@ async function patchOf({ sql, query }: Visit): Promise<{ readonly patch: number;
   return { patch: Number(text), endedAt: found.at }
 }
 
-function versionAt(versions: readonly Version[], at: Date): Version | undefined {
-  return versions.find(({ since, until }) => since <= at && (until === null || until > at))
+function nowText(name: string, { versions, ...facts }: ItemFacts, now: Date): string {
+  return `${name} ${versions[0]?.until === null ? changedText(facts, now) : 'is no longer in the game'}`
 }
 
-function nowText(name: string, { versions, revisions }: ItemFacts, now: Date): string {
-  return `${name} ${versions[0]?.until === null ? changedText(revisions, now) : 'is no longer in the game'}`
-}
-
-function changedText(revisions: readonly Revision[], now: Date): string {
+function changedText({ revisions, isCut }: Pick<ItemFacts, 'revisions' | 'isCut'>, now: Date): string {
   const [latest, ...earlier] = revisions.filter(({ kind }) => kind !== 'appeared')
   const [come] = revisions
   if (!latest) return come ? `appeared on ${moment(come.at, now)}` : 'has not changed since the history began'
   return earlier.length === 0
     ? `changed once, on ${moment(latest.at, now)}`
-    : `changed ${earlier.length + 1} times, last on ${moment(latest.at, now)}`
+    : `changed ${isCut ? 'more than ' : ''}${earlier.length + 1} times, last on ${moment(latest.at, now)}`
 }
 
 function leadText({ record }: Version): string {
@@ -230,7 +282,7 @@ interface Compared {
 }
 
 /** The versions of the two instants of the address; without the second, it is compared with now. */
-function comparedVersions({ query, now }: Visit, versions: readonly Version[]): Compared | undefined {
+async function comparedVersions({ sql, query, now }: Visit, id: string): Promise<Compared | undefined> {
   const [a, b] = (['a', 'b'] as const).map((name) => {
     const text = query.get(name) ?? ''
     const at = text === '' ? undefined : instantOf(text, now.getTime())
@@ -242,7 +294,7 @@ function comparedVersions({ query, now }: Visit, versions: readonly Version[]): 
   })
   if (!a && !b) return undefined
   const at = [a ?? now, b ?? now].sort((one, other) => one.getTime() - other.getTime()) as [Date, Date]
-  return { at, before: versionAt(versions, at[0]), after: versionAt(versions, at[1]) }
+  return { at, before: await versionAt(sql, id, at[0]), after: await versionAt(sql, id, at[1]) }
 }
 
 function comparedFigure({ at: [from, to], before, after }: Compared): Figure {

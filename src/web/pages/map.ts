@@ -6,7 +6,7 @@ import { mapFrameOf } from '../../drawing/map/map-frame.ts'
 import { readMoments } from '../../drawing/moments.ts'
 import { observedOf, type Period } from '../../drawing/period.ts'
 import { instant } from '../../drawing/words.ts'
-import { pathOf } from '../html/links.ts'
+import { csvLink, pathOf } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
@@ -29,21 +29,19 @@ export async function mapPage(visit: Visit): Promise<Page> {
     readMoments(sql, 'territories', period),
   ])
   const isLatest = seen !== null && seen.last <= period.to
-  const places = placesOf(isLatest ? known : known.map(({ territory, links }) => ({ ...unseen, territory, links })))
+  const rows = isLatest ? known : known.map(({ territory, links }) => ({ ...unseen, territory, links }))
   const frame = {
     ...mapFrame,
     routes: new Map(known.map(({ territory, links }) => [territory, links ?? []])),
     headquarters: new Set(known.flatMap(({ territory, hq }) => (isLatest && hq ? [territory] : []))),
     pageOf: (name: string) => pathOf('territories', name),
     guildPageOf: (uuid: string) => pathOf('guilds', uuid),
-    ...{
-      tools,
-      overlay: overlayWith({
-        ...places,
-        levels,
-        blind: longest(moments?.blind ?? []).map(({ from, to }) => [from, to]),
-      }),
+    ...{ tools, room: ROOM },
+    overlay: (steps: readonly Date[], isBrief: boolean) => {
+      const places = placesOf(isBrief ? rows.map((row) => ({ ...row, stored: null })) : rows)
+      return overlayWith({ ...places, levels, blind: blindAt(steps, moments?.blind ?? []) })
     },
+    listAt: (at: Date) => csvLink('map_at', { at, limit: 10_000 }),
     ...(isLive ? { aside: liveCaptures } : {}),
   }
   const map = await mapFigure(sql, frame)
@@ -58,12 +56,12 @@ export async function mapPage(visit: Visit): Promise<Page> {
   }
 }
 
-/** The longest stretches without an observation, as many as a strip can show. */
-const STRETCHES = 1000
+/** Bytes of the figure: with its style, its script and what stands around it the page has less than 300,000. */
+const ROOM = 245_000
 
-function longest(stretches: readonly Period[]): readonly Period[] {
-  if (stretches.length <= STRETCHES) return stretches
-  return [...stretches].sort((one, other) => +other.to - +other.from - (+one.to - +one.from)).slice(0, STRETCHES)
+/** At which steps nothing was observed. */
+function blindAt(steps: readonly Date[], blind: readonly Period[]): number[] {
+  return steps.flatMap((at, place) => (blind.some(({ from, to }) => from <= at && at < to) ? [place] : []))
 }
 
 /** Shown by the script of the page. */

@@ -16,9 +16,8 @@ import { count, levelText, moment, number } from '../../drawing/words.ts'
 import { link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
+import { pageOf } from '../html/sorted-table.ts'
 import { Problem } from '../http/problems.ts'
-
-const most = 200
 
 const resourceOf: Readonly<Record<Kind, string>> = {
   items: 'items',
@@ -38,10 +37,13 @@ export async function patchesPage(visit: Visit): Promise<Page> {
   const { frame, isWhole } = shown
   const known = await visit.patchesOf(visit.sql)
   const isOf = ({ startedAt }: Patch) => startedAt >= frame.from && startedAt < frame.to
-  const rows = (isWhole ? known : known.filter(isOf)).slice(0, most)
-  const [last] = rows
+  const all = isWhole ? known : known.filter(isOf)
+  const [last] = all
+  const page = pageOf('/patches', visit.query)
+  const rows = all.slice(page.offset, page.offset + page.size)
+  const range = page.range(rows.length, all.length)
   const figure: Figure = last
-    ? listFigure('list', `The latest: ${patchText(last)}`, {
+    ? listFigure('list', `${range ? `${range}. ` : ''}The latest: ${patchText(last)}`, {
         columns: [
           'Patch',
           'First seen (UTC)',
@@ -63,10 +65,10 @@ export async function patchesPage(visit: Visit): Promise<Page> {
     path: '/patches',
     feed: '/feeds/patches.atom',
     title: last
-      ? `${count(isWhole ? last.patch : rows.length, 'patch', 'patches')} seen, the last on ${moment(last.startedAt, visit.now)}`
+      ? `${count(all.length, 'patch', 'patches')} seen, the last on ${moment(last.startedAt, visit.now)}`
       : figure.title,
     lead: 'Updates of the game, as far as they show in items, recipes, abilities, aspects and quests.',
-    control: shown.control,
+    control: html`${shown.control}${page.links(all.length)}`,
     chapters: [chapterOf('patches', 'Patches', figure)],
   }
 }

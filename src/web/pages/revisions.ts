@@ -41,8 +41,8 @@ export interface Revision {
   readonly isRevert: boolean
 }
 
-/** How many versions of an item are read, and how many changed values of it shown. */
-const [VERSIONS, VALUES] = [100, 800]
+/** How many changed values of them are shown. */
+const VALUES = 800
 
 interface Found extends Version {
   readonly id: string
@@ -58,18 +58,37 @@ interface Changed {
   readonly isWhole: boolean
 }
 
-/** The versions of some items and what each changed, both the latest first. */
+/** Which versions: those that began before an instant, without so many of the latest, so many of them. */
+interface Part {
+  readonly to: Date | null
+  readonly offset: number
+  readonly most: number
+}
+
+/** Versions of an item and what each changed, both the latest first. */
+interface ItemHistory {
+  readonly versions: readonly Version[]
+  readonly revisions: readonly Revision[]
+  /** Whether there are earlier ones. */
+  readonly isCut: boolean
+}
+
+/** The versions of some items and what each changed. */
 export async function readRevisions(
   sql: Sql,
   items: readonly string[],
-): Promise<(id: string) => { readonly versions: readonly Version[]; readonly revisions: readonly Revision[] }> {
+  { to, offset, most }: Part,
+): Promise<(id: string) => ItemHistory> {
+  // One more on either side, so that it is known what the first and the last of them changed.
+  const before = offset > 0 ? 1 : 0
   const [found, changed] = await Promise.all([
     sql.query<Found>(
       `select wanted.id, version.* from unnest($1::text[]) as wanted(id)
         cross join lateral (
           select valid_from as since, case when valid_until < 'infinity' then valid_until end as until, document as record
-            from game.item where internal_name = wanted.id order by valid_from desc limit ${VERSIONS}) version`,
-      [items],
+            from game.item where internal_name = wanted.id and ($2::timestamptz is null or valid_from < $2)
+           order by valid_from desc limit ${before + most + 1} offset $3) version`,
+      [items, to, offset - before],
     ),
     sql.query<Changed>(
       `select change.key as id, change.changed_at as at, instant.patch, bool_or(change.is_revert) as "isRevert", bool_or(change.path = '') as "isWhole"
@@ -81,12 +100,25 @@ export async function readRevisions(
   ])
   const [versionsOf, changesOf] = [grouped(found, ({ id }) => id), grouped(changed, ({ id }) => id)]
   return (id) => {
-    const versions = versionsOf.get(id) ?? []
-    return { versions, revisions: revisionsOf(id, versions, changesOf.get(id) ?? []) }
+    const all = versionsOf.get(id) ?? []
+    return {
+      versions: all.slice(before, before + most),
+      revisions: revisionsOf(id, all, { changed: changesOf.get(id) ?? [], before, most, to }),
+      isCut: all.length > before + most,
+    }
   }
 }
 
-function revisionsOf(id: string, versions: readonly Version[], changed: readonly Changed[]): Revision[] {
+interface Around {
+  readonly changed: readonly Changed[]
+  /** How many versions come after those of the page. */
+  readonly before: number
+  readonly most: number
+  /** What happened at this instant or later is left out. */
+  readonly to: Date | null
+}
+
+function revisionsOf(id: string, versions: readonly Version[], { changed, before, most, to }: Around): Revision[] {
   const changes = new Map(changed.map((one) => [one.at.getTime(), one]))
   const revisions: Revision[] = []
   const add = (kind: Revision['kind'], at: Date, { record }: Version, values: readonly StatChange[] = []) => {
@@ -94,8 +126,11 @@ function revisionsOf(id: string, versions: readonly Version[], changed: readonly
     revisions.push({ at, patch, name: nameOf(record) ?? id, kind, changes: values, isRevert })
   }
   versions.forEach((version, place) => {
+    if (place < before || place >= before + most) return
     const [earlier, later] = [versions[place + 1], versions[place - 1]]
-    if (version.until && version.until.getTime() !== later?.since.getTime()) add('disappeared', version.until, version)
+    const isEnded = version.until && (to === null || version.until < to)
+    if (version.until && isEnded && version.until.getTime() !== later?.since.getTime())
+      add('disappeared', version.until, version)
     const follows = earlier?.until?.getTime() === version.since.getTime()
     if (earlier && follows) add('changed', version.since, version, differences(earlier.record, version.record))
     // The first response is where history begins: of it nothing came.
@@ -214,7 +249,7 @@ export function changesTable(changes: readonly StatChange[]): Table {
 }
 
 /** A revision in a line of text. */
-export function revisionText({ kind, changes }: Revision): string {
+export function revisionText({ kind, changes }: Pick<Revision, 'kind' | 'changes'>): string {
   if (kind !== 'changed') return `It ${kind}`
   return changes
     .map(({ path, before, after }) => {

@@ -1,19 +1,12 @@
 import type { Context, Hono } from 'hono'
 import type { Clock } from '../../base/clock.ts'
 import { instantOf } from '../../base/text/instants.ts'
+import { plainSpelling } from '../../base/text/nearest.ts'
 import type { Sql } from '../../db/database.ts'
 import { apiPage } from '../api/api-page.ts'
 import type { Asking } from '../api/routes.ts'
 import { type Health, readHealth } from '../html/health.ts'
-import {
-  type Ahead,
-  type Build as BuildPage,
-  type Live,
-  type Page,
-  pagePolicy,
-  pageText,
-  type Visit,
-} from '../html/page.ts'
+import { type Ahead, type Build as BuildPage, type Page, pagePolicy, pageText, type Visit } from '../html/page.ts'
 import { periodParameters } from '../html/period.ts'
 import { type Entity, entityOf, etagOf, keptBytes, ORIGIN, sendEntity, type Written, written } from '../http/etag.ts'
 import { requestOf } from '../http/origin.ts'
@@ -32,7 +25,7 @@ import { itemParameters, itemsPage } from './items.ts'
 import { mapPage } from './map.ts'
 import { patchesPage, patchPage } from './patches.ts'
 import { playerPage } from './players.ts'
-import { listedKinds, listPage, questsPage } from './recorded.ts'
+import { listPages, questsPage } from './recorded.ts'
 import { runPage, runsPage } from './runs.ts'
 import { searchPage } from './search.ts'
 import { statusPage } from './status.ts'
@@ -59,13 +52,13 @@ const pages: readonly {
   readonly namesPlayers?: boolean
   /** Whether it is about one player or a list of players: no search engine keeps it, and it has no picture. */
   readonly isPersonal?: boolean
-  readonly live?: Live
+  readonly kind?: Parameters<typeof pagePolicy>[0]
   /** Whether it shows nothing that happened after its period: where this is long over, caches may keep it. */
   readonly isOfPeriod?: boolean
   /** The parameters that it reads. */
   readonly parameters?: readonly string[]
 }[] = [
-  { path: '/', build: homePage, namesPlayers: true, live: 'home', parameters: periodParameters },
+  { path: '/', build: homePage, namesPlayers: true, kind: 'home', parameters: periodParameters },
   {
     path: '/gained',
     build: gainedPage,
@@ -78,7 +71,7 @@ const pages: readonly {
   { path: '/runs', build: runsPage, isOfPeriod: true, parameters: ['resource', 'failed', ...periodParameters] },
   { path: '/runs/:name', build: runPage },
   { path: '/api', build: apiPage },
-  { path: '/map', build: mapPage, live: 'map', isOfPeriod: true, parameters: ['at', ...periodParameters] },
+  { path: '/map', build: mapPage, kind: 'map', isOfPeriod: true, parameters: ['at', ...periodParameters] },
   { path: '/captures', build: capturesPage, isOfPeriod: true, parameters: periodParameters },
   { path: '/records', build: recordsPage, isOfPeriod: true, parameters: periodParameters },
   { path: '/territories', build: territoriesPage, parameters: ['sort', 'page', ...periodParameters] },
@@ -90,15 +83,15 @@ const pages: readonly {
     namesPlayers: true,
     parameters: ['sort', 'rival', ...periodParameters],
   },
-  { path: '/items', build: itemsPage, parameters: itemParameters },
-  { path: '/items/:name', build: itemPage, parameters: ['patch', 'a', 'b'] },
+  { path: '/items', build: itemsPage, isOfPeriod: true, parameters: itemParameters },
+  { path: '/items/:name', build: itemPage, kind: 'item', parameters: ['patch', 'a', 'b', 'page', ...periodParameters] },
   { path: '/players/:name', build: playerPage, namesPlayers: true, isPersonal: true, parameters: periodParameters },
-  { path: '/patches', build: patchesPage, isOfPeriod: true, parameters: periodParameters },
+  { path: '/patches', build: patchesPage, isOfPeriod: true, parameters: ['page', ...periodParameters] },
   { path: '/patches/:name', build: patchPage },
   { path: '/worlds', build: worldsPage, parameters: ['sort', ...periodParameters] },
-  { path: '/pools', build: poolsPage },
-  ...listedKinds.map((kind) => ({ path: kind.path, build: listPage(kind), parameters: ['q', 'sort', 'page'] })),
-  { path: '/quests', build: questsPage },
+  { path: '/pools', build: poolsPage, isOfPeriod: true, parameters: periodParameters },
+  ...listPages.map((page) => ({ ...page, isOfPeriod: true, parameters: ['q', 'sort', 'page', ...periodParameters] })),
+  { path: '/quests', build: questsPage, isOfPeriod: true, parameters: periodParameters },
   { path: '/leaderboards', build: leaderboardsPage, parameters: periodParameters },
   {
     path: '/leaderboards/:name',
@@ -143,7 +136,7 @@ export function addPages(app: Hono, site: Site): void {
   const made = createPageCache<Written | string>(site.clock, { sizeOf, ...shared })
   const healthOf = createPageCache<Health>(site.clock, { sizeOf: () => 0 })
   const readHealthOf = () => site.reader.read((sql) => readHealth(sql, new Date(site.clock.now())))
-  for (const { path, build, namesPlayers = false, isPersonal = false, isOfPeriod = false, live, parameters } of pages) {
+  for (const { path, build, namesPlayers = false, isPersonal = false, isOfPeriod = false, kind, parameters } of pages) {
     const isIndexed = !(site.people && namesPlayers)
     app.get(path, async (context) => {
       const { name, query, origin, key } = requestOf(context, parameters)
@@ -159,23 +152,24 @@ export function addPages(app: Hono, site: Site): void {
           if (typeof page === 'string') return page
           const picture = site.pictures && !isPersonal && `${ORIGIN}${picturePath(page.path)}`
           const { version, people } = site
-          const serving = { version, people, health, picture: picture || undefined, live, isIndexed }
+          const serving = { version, people, health, picture: picture || undefined, kind, isIndexed }
           return written(await pageText(page, serving), 'text/html; charset=utf-8')
         })
       }
       const page = await (namesPlayers ? made : kept)(`${path} ${key}`, make)
       if (!isIndexed) context.header('X-Robots-Tag', 'noindex')
       if (typeof page === 'string') return context.redirect(page)
-      context.header('Content-Security-Policy', pagePolicy(live))
+      context.header('Content-Security-Policy', pagePolicy(kind))
       return await sendEntity(context, page.under(origin), isOfPeriod && isPast(query, site.clock) ? PAST : undefined)
     })
   }
 }
 
-/** The path of the one thing whose name or prefix differs in its case alone. @throws the error where there is none, or are several */
+/** The path of the one thing whose name or prefix differs in its case, spaces or forms of letters alone. @throws the error where there is none, or are several */
 function inOtherCase(error: unknown, path: string, name: string): string {
   const { similar } = problemOf(error).details
-  const isSame = (one: string) => one.toLowerCase() === name.toLowerCase()
+  const plain = (one: string) => plainSpelling(one).toLowerCase()
+  const isSame = (one: string) => plain(one) === plain(name)
   const found = (Array.isArray(similar) ? similar.map(String) : []).flatMap((label) => {
     const [, plain = label, prefix] = /^(.*) \[([^\]]*)\]$/.exec(label) ?? []
     return isSame(plain) || (prefix !== undefined && isSame(prefix)) ? [plain] : []

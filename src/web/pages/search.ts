@@ -1,8 +1,12 @@
-import { type Figure, listFigure } from '../../drawing/figure.ts'
+import { nearest, plainSpelling } from '../../base/text/nearest.ts'
+import { type Chapter, type Figure, listFigure } from '../../drawing/figure.ts'
 import type { Cell } from '../../drawing/html-table.ts'
 import { count } from '../../drawing/words.ts'
 import { guildLink, link, pathOf } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
+import { problemOf } from '../http/problems.ts'
+import { guildNamed } from './guilds.ts'
+import { itemNamed } from './item.ts'
 
 /** Something whose name is like what was searched. */
 interface Hit {
@@ -29,7 +33,9 @@ const MOST = 30
 /** `/search?q=`: guilds, players, items and territories by name; the page of the only one that is found. */
 export async function searchPage(visit: Visit): Promise<Page | string> {
   const text = (visit.query.get('q') ?? '').trim()
-  const hits = text === '' ? [] : await find(visit, text)
+  const plain = plainSpelling(text)
+  const asTyped = text === '' ? [] : await find(visit, text)
+  const hits = asTyped.length > 0 || plain === '' || plain === text ? asTyped : await find(visit, plain)
   const [only, ...others] = hits
   if (only && others.length === 0) return placeOf(only)
   const found = kinds.flatMap(([kind, heading]) => {
@@ -40,8 +46,36 @@ export async function searchPage(visit: Visit): Promise<Page | string> {
     path: '/search',
     title: text === '' ? 'Search' : hits.length === 0 ? `Nothing is called ${text}` : `${foundText(hits)} like ${text}`,
     lead: `${visit.people ? 'Players, guilds' : 'Guilds'}, items and territories by a part of their names, by prefix or by uuid.`,
-    chapters: found,
+    chapters: text !== '' && hits.length === 0 ? await nearChapters(visit, text) : found,
   }
+}
+
+/** Names that are written nearly like this, of each kind a few. */
+async function nearChapters({ sql, people, finders }: Visit, text: string): Promise<Chapter[]> {
+  // What their pages offer where there is none.
+  const similar = async (page: Promise<unknown>) => {
+    const { similar: some } = await page.then(
+      () => ({ similar: [] }),
+      (error) => problemOf(error).details,
+    )
+    return Array.isArray(some) ? some.map(String) : []
+  }
+  const near = {
+    guild: () => similar(guildNamed({ sql, finders, name: text })),
+    player: async () => (people ? ((await finders.keys.player?.similar(sql, text)) ?? []) : []),
+    item: () => similar(itemNamed({ sql, name: text })),
+    territory: async () => nearest(text, (await finders.exact.territory?.(sql)) ?? []),
+  }
+  const rows: Cell[][] = []
+  for (const [kind, , folder] of kinds)
+    rows.push(
+      ...(await near[kind]()).map((name) => [
+        link(folder, kind === 'guild' ? name.replace(/ \[[^\]]*\]$/, '') : name, name),
+        kind,
+      ]),
+    )
+  const table = { columns: ['Name', 'What'], rows }
+  return rows.length === 0 ? [] : [chapterOf('near', 'Near', listFigure('near-names', 'Names that are near', table))]
 }
 
 /** Of each kind no more are counted than are shown. */
@@ -197,10 +231,17 @@ async function formerTerritories(
   text: string,
   hits: readonly Hit[],
 ): Promise<Hit[]> {
-  const names = (await finders.exact.territory?.(sql)) ?? []
-  const isLike = (name: string) => name.toLowerCase().includes(text.toLowerCase())
-  return names
-    .filter((name) => isLike(name) && !hits.some(({ kind, key }) => kind === 'territory' && key === name))
+  const plain = (name: string) => plainSpelling(name).toLowerCase()
+  const isLike = (name: string) => plain(text) !== '' && plain(name).includes(plain(text))
+  const isHit = (name: string) => hits.some(({ kind, key }) => kind === 'territory' && key === name)
+  const names = ((await finders.exact.territory?.(sql)) ?? [])
+    .filter((name) => isLike(name) && !isHit(name))
     .slice(0, MOST)
-    .map((name) => ({ kind: 'territory', key: name, name, about: 'not on the map any more', rank: 2 }))
+  // Some are there, and only written otherwise.
+  const there =
+    names.length === 0 ? [] : await sql.query<{ name: string }>('select territory as name from analytics.territory')
+  const isThere = new Set(there.map(({ name }) => name))
+  return names.map((name) => ({
+    ...{ kind: 'territory', key: name, name, about: isThere.has(name) ? null : 'not on the map any more', rank: 2 },
+  }))
 }

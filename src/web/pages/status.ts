@@ -10,8 +10,14 @@ import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { reasonText } from './runs.ts'
 
-/** Days that a row shows by default, and bars of a row at most. */
-const [DAYS, BARS] = [90, 90]
+/** Days that a row shows by default. */
+const DAYS = 90
+
+/** How many bars a row has: as many as there is room for. */
+const amounts = [90, 45, 30, 15] as const
+
+/** Bytes that all bars, and all reasons of failures, may have, so that the page has less than 40 kB whatever happened. */
+const room = { bars: 5_000, reasons: 3_500 }
 
 /** `/status`: how fresh and complete each resource is, the worst first. */
 export async function statusPage(visit: Visit): Promise<Page> {
@@ -60,7 +66,11 @@ type Row = Fresh & {
 async function resourcesFigure({ sql, now }: Visit, fresh: readonly Fresh[], frame: Frame): Promise<Figure> {
   if (fresh.length === 0) return missing('resources', 'No resource was synced', 'wynnsync sync')
   const names = fresh.map(({ resource }) => resource)
-  const [watches, failures] = await Promise.all([readWatches(sql, names, frame), readFailures(sql, names)])
+  const [{ watches, amount }, failures] = await Promise.all([
+    watchesFitting(sql, names, frame),
+    readFailures(sql, names),
+  ])
+  const reasonRoom = room.reasons / Math.max(1, failures.length)
   const rows = fresh.map((one): Row => {
     const bars = watches.find(({ resource }) => resource === one.resource)?.bars ?? []
     const known = bars.flatMap((share) => share ?? [])
@@ -72,13 +82,13 @@ async function resourcesFigure({ sql, now }: Visit, fresh: readonly Fresh[], fra
   return {
     id: 'resources',
     title: `Watched from ${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)}`,
-    lead: html`One bar per ${every((frame.to.getTime() - frame.from.getTime()) / 1000 / BARS)}. Time without an observation is unknown, not zero. ${runs}`,
+    lead: html`One bar per ${every((frame.to.getTime() - frame.from.getTime()) / 1000 / amount)}. Time without an observation is unknown, not zero. ${runs}`,
     legend: legendLine([
       { fill: 'var(--cover)', label: 'watched as often as expected' },
       { fill: 'var(--cover)', opacity: 0.45, label: 'partly' },
       { fill: 'url(#unknown)', label: 'not observed, or no schedule known' },
     ]),
-    picture: html`<ul class="resources">${rows.sort((one, other) => badness(other, now) - badness(one, now)).map((row) => rowMarkup(row, now))}</ul>`,
+    picture: html`<ul class="resources">${rows.sort((one, other) => badness(other, now) - badness(one, now)).map((row) => rowMarkup(row, now, reasonRoom))}</ul>`,
   }
 }
 
@@ -93,16 +103,17 @@ function badness({ isLate, observed, every, status, watched }: Row, now: Date): 
 function rowMarkup(
   { resource, observed, every: seconds, isLate, bars, watched, failure, status }: Row,
   now: Date,
+  reasonRoom: number,
 ): Markup {
   const state = observed === null ? 'silent' : isLate ? 'late' : seconds === null ? 'unscheduled' : 'fresh'
   const words = { silent: 'never seen', late: 'late', unscheduled: 'no schedule', fresh: 'up to date' }[state]
   const age = observed && Math.max(0, (now.getTime() - observed.getTime()) / 1000)
-  const seen = age === null ? 'never seen' : `seen ${length(age)} ago`
   const known = watched === null ? 'not known how well it was watched' : `${percent(watched)} watched`
-  return html`<li class="${state}"><b><svg class="dot" viewBox="0 0 9 9" role="img" aria-label="${words}"><circle cx="4.5" cy="4.5" r="4.5"/></svg>${link('runs', resource, resource, '?resource=')}</b>
-<span>${seen}${seconds === null ? '' : `, expected every ${every(seconds)}`}${status === null ? '' : `; last run ${status}`}</span>
+  const isSaid = status === null || status === failure?.status
+  return html`<li class="${state}"><b>${link('runs', resource, resource, '?resource=')}</b>
+<span>${state === 'fresh' ? '' : `${words}${observed === null ? '' : ': '}`}${observed === null ? '' : `seen ${length(age ?? 0)} ago`}${seconds === null ? '' : `, expected every ${every(seconds)}`}${isSaid ? '' : `; last run ${status}`}</span>
 ${barsMarkup(bars, `${resource}: ${known}`)}<span class="n">${watched === null ? '?' : percent(watched)}</span>
-${failure ? html`<p>${failure.status} on <a href="/runs/${failure.run}">${moment(failure.at, now)}</a>: ${reasonText(failure)}</p>` : ''}</li>
+${failure ? html`<p>${failure.status} on <a href="/runs/${failure.run.slice(0, 13)}">${moment(failure.at, now)}</a>: ${shortenedTo(reasonText(failure), reasonRoom)}</p>` : ''}</li>
 `
 }
 
@@ -113,26 +124,62 @@ const levels = [
   [0.0001, 0.45],
 ] as const
 
-/** Bars over a hatched ground; equal neighbours are one stroke, so that a page of many rows stays small. */
+/** How many bytes a letter has in HTML that are more than those of the letter. */
+const escapes: Readonly<Record<string, number>> = { '&': 5, '<': 4, '>': 4, '"': 6, "'": 5 }
+
+/** A text that has at most so many bytes in HTML. */
+function shortenedTo(text: string, bytes: number): string {
+  const letters = [...text]
+  let left = bytes - Buffer.byteLength('…')
+  const end = letters.findIndex((letter) => {
+    left -= escapes[letter] ?? Buffer.byteLength(letter)
+    return left < 0
+  })
+  return end < 0 ? text : `${letters.slice(0, end).join('')}…`
+}
+
+/** Bars over a hatched ground. */
 function barsMarkup(bars: readonly (number | null)[], label: string): Markup {
+  return html`<svg class="bars" viewBox="0 0 ${Math.max(1, bars.length)} 10" preserveAspectRatio="none" role="img" aria-label="${label}"><rect/>${raw(barPaths(bars))}</svg>`
+}
+
+/** Equal neighbours are one stroke. */
+function barPaths(bars: readonly (number | null)[]): string {
   const levelOf = (share: number | null) => levels.findIndex(([least]) => share !== null && share >= least)
-  const strokes = levels.map(() => '')
+  const strokes = levels.map(() => ({ d: '', end: 0 }))
   for (let from = 0; from < bars.length; ) {
     const level = levelOf(bars[from] ?? null)
     let to = from + 1
     while (to < bars.length && levelOf(bars[to] ?? null) === level) to++
-    if (level >= 0) strokes[level] += `M${from} 5H${to}`
+    const stroke = strokes[level]
+    if (stroke) {
+      stroke.d += `${stroke.d === '' ? `M${from} 5` : `m${from - stroke.end} 0`}h${to - from}`
+      stroke.end = to
+    }
     from = to
   }
-  const paths = strokes.map((d, level) =>
-    d === '' ? '' : `<path d="${d}" stroke-opacity="${levels[level]?.[1] ?? 1}"/>`,
-  )
-  const ground = `<rect width="${bars.length}" height="10" fill="url(#unknown)"/>`
-  return html`<svg class="bars" viewBox="0 0 ${Math.max(1, bars.length)} 10" preserveAspectRatio="none" role="img" aria-label="${label}">${raw(ground + paths.join(''))}</svg>`
+  return strokes
+    .map(({ d }, level) => (d === '' ? '' : `<path d="${d}" stroke-opacity="${levels[level]?.[1] ?? 1}"/>`))
+    .join('')
 }
 
-async function readWatches(sql: Visit['sql'], resources: readonly string[], { from, to }: Frame): Promise<Watch[]> {
-  const step = Math.max(60, (to.getTime() - from.getTime()) / 1000 / BARS)
+/** How well each resource was watched, in as many bars as there is room for. */
+async function watchesFitting(sql: Visit['sql'], resources: readonly string[], frame: Frame) {
+  for (const amount of amounts) {
+    const watches = await readWatches(sql, resources, frame, amount)
+    const size = watches.reduce((sum, { bars }) => sum + barPaths(bars).length, 0)
+    if (size <= room.bars || amount === amounts.at(-1)) return { watches, amount }
+  }
+  throw new Error('there is no amount of bars')
+}
+
+async function readWatches(
+  sql: Visit['sql'],
+  resources: readonly string[],
+  { from, to }: Frame,
+  amount: number,
+): Promise<Watch[]> {
+  const step = Math.max(60, (to.getTime() - from.getTime()) / 1000 / amount)
   return await sql.query<Watch>(
     `select every.name as resource, array_agg(cell.coverage order by cell.at) as bars
        from unnest($4::text[]) every(name)

@@ -13,7 +13,7 @@ import { csvLink, guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { type HeldPlace, seenText } from '../html/places-map.ts'
-import { type Column, PER_PAGE, pageOf, sortedTable } from '../html/sorted-table.ts'
+import { type Column, pageOf, sortedTable } from '../html/sorted-table.ts'
 import { Problem } from '../http/problems.ts'
 import { captureTable, latestCaptures } from './captures.ts'
 
@@ -103,7 +103,7 @@ function shownTable(rows: readonly Territory[], page: ReturnType<typeof pageOf>,
     anchor: 'list',
     usual: 'name',
   })
-  const shown = sorted.slice(page.offset, page.offset + PER_PAGE)
+  const shown = sorted.slice(page.offset, page.offset + page.size)
   return { columns, rows: shown, note: page.range(shown.length, rows.length) }
 }
 

@@ -1,9 +1,9 @@
 import { html } from 'hono/html'
 import { type Chapter, type Figure, listFigure, missing } from '../../drawing/figure.ts'
 import type { Cell } from '../../drawing/html-table.ts'
-import { observedOf } from '../../drawing/period.ts'
-import { apiWords, count, levelText, moment } from '../../drawing/words.ts'
-import { guildLink, link, pathOf } from '../html/links.ts'
+import { observedOf, type Period } from '../../drawing/period.ts'
+import { apiWords, count, levelText, moment, number } from '../../drawing/words.ts'
+import { csvLink, guildLink, link, pathOf } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
@@ -21,54 +21,116 @@ interface Reward {
   readonly reason: string | null
 }
 
-/** `/pools`: what is in the loot pools of camps and raids, and since when. */
-export async function poolsPage({ sql, now }: Visit): Promise<Page> {
-  const seen = await observedOf(sql, 'loot-pools')
-  const rewards = await sql.query<Reward>(
-    `select pool.pool, pool.kind, pool.reward_type as type, pool.reward, pool.tier, pool.amount, pool.since, pool.reason
-       from analytics.loot_pool_at((select least($1::timestamptz, last_at, now()) from analytics.watch('loot-pools'))) pool`,
-    [now],
+/** Rewards that left the pools that the page lists. */
+const LEFT = 200
+
+/** `/pools`: what was in the loot pools of camps and raids at the end of a period, since when, and what left them in it. */
+export async function poolsPage(visit: Visit): Promise<Page> {
+  const { sql, now } = visit
+  const { frame, control, seen } = await shownPeriod(visit, { path: '/pools', of: ['loot-pools'] })
+  const found = await sql.query<Reward & { readonly ended: Date | null; readonly total: number }>(
+    // While the API does not send them, it is unknown whether they are there.
+    `with known as materialized (
+       select pool.*, row_number() over () as nth
+         from analytics.loot_pool_at((select least($3::timestamptz, last_at, now()) from analytics.watch('loot-pools'))) pool)
+     select pool, kind, reward_type as type, reward, tier, amount, since, reason, null::timestamptz as ended, 0 as total, nth from known
+      union all
+     select * from (
+       select pool, kind, reward_type, reward, tier, null::bigint, since, null, until, count(*) over ()::int,
+              row_number() over (order by until desc, kind collate "C", pool collate "C", reward collate "C", tier collate "C") as nth
+         from analytics.reward_span cross join (select analytics.times_not_sent('loot_pool_reward') as during) lacking
+        where level = 0 and until >= $1 and until < $2 and not coalesce(lacking.during @> until, false)) span
+      where nth <= ${LEFT}
+      order by ended nulls first, nth`,
+    [frame.from, frame.to, new Date(frame.to.getTime() - 1)],
   )
+  const rewards = found.filter(({ ended }) => ended === null)
+  const left = found
+    .filter((one): one is typeof one & { ended: Date } => one.ended !== null)
+    .sort((one, other) => +other.ended - +one.ended)
   const items = await itemsCalled(
     sql,
-    rewards.flatMap(({ reward }) => reward ?? []),
+    [...rewards, ...left].flatMap(({ reward }) => reward ?? []),
   )
   const pools = [...new Set(rewards.map(nameOf))].map((name) => rewards.filter((reward) => nameOf(reward) === name))
   const latest = rewards.reduce((last, { since }) => Math.max(last, since?.getTime() ?? 0), 0)
-  const none = missing('none', 'No loot pool was seen yet', 'wynnsync sync loot-pools')
+  const none =
+    seen && rewards.length === 0
+      ? { id: 'none', title: 'No loot pool is known at the end of this period' }
+      : missing('none', 'No loot pool was seen yet', 'wynnsync sync loot-pools')
+  const shown = seen && seen.last < frame.to ? seen.last : frame.to
+  // What the first response had did not come with it.
+  const isNew = ({ since }: Reward) => since !== null && seen !== null && since > seen.first && since >= frame.from
   return {
     path: '/pools',
     title:
       pools.length > 0
         ? `${count(pools.length, 'loot pool')}${latest > 0 ? `, the last change seen ${moment(new Date(latest), now)}` : ''}`
         : none.title,
-    lead: `What the loot pools of camps and raids held at the last response${seen ? `, ${moment(seen.last, now)}` : ''}, at the own level of each, and since when.`,
+    lead: `What the loot pools of camps and raids held at the last response${seen ? `, ${moment(shown, now)}` : ''}, at the own level of each, and since when. New, and left: since ${moment(frame.from, now)}.`,
+    control,
     chapters:
       pools.length > 0
-        ? pools.map((pool, index) => poolChapter(pool, index, items))
-        : [chapterOf('pools', 'Pools', none)],
+        ? [...pools.map((pool, index) => poolChapter(pool, index, { items, isNew })), leftChapter(left, items, frame)]
+        : [chapterOf('pools', 'Pools', none), ...(left.length > 0 ? [leftChapter(left, items, frame)] : [])],
   }
 }
 
-function nameOf({ kind, pool }: Reward): string {
+interface LeftReward extends Reward {
+  readonly ended: Date
+  readonly total: number
+}
+
+function leftChapter(left: readonly LeftReward[], items: ReadonlyMap<string, string>, { from, to }: Period): Chapter {
+  const total = left[0]?.total ?? 0
+  const columns = ['Until (UTC)', 'Pool', 'Reward', 'Type', 'Tier', 'Since (UTC)']
+  const rows = left.map((one): Cell[] => [
+    ...[one.ended, nameOf(one), rewardCell(one.reward, items)],
+    ...[one.type, one.tier].map((level) => (level === null ? '' : levelText(level))),
+    one.since,
+  ])
+  const note =
+    total > LEFT &&
+    html`The latest ${LEFT} of ${number(total)}; ${csvLink('reward_span', { level: 0, until: [from, to], limit: 10_000 }, 'CSV of all')}.`
+  return chapterOf(
+    'left',
+    'No longer there',
+    total === 0
+      ? { id: 'rewards-left', title: 'No reward was seen to leave a pool in this period' }
+      : listFigure('rewards-left', `${count(total, 'reward')} left`, { columns, rows, note: note || undefined }),
+  )
+}
+
+function nameOf({ kind, pool }: Pick<Reward, 'kind' | 'pool'>): string {
   return `${pool} (${kind.toLowerCase()})`
 }
 
-function poolChapter(rewards: readonly Reward[], index: number, items: ReadonlyMap<string, string>): Chapter {
+interface OfPool {
+  readonly items: ReadonlyMap<string, string>
+  /** Whether a reward came in the period. */
+  readonly isNew: (reward: Reward) => boolean
+}
+
+function poolChapter(rewards: readonly Reward[], index: number, { items, isNew }: OfPool): Chapter {
   const [first] = rewards
   const known = rewards.filter(({ reward, reason }) => reward !== null || reason === null).length
+  const fresh = rewards.filter(isNew).length
+  const title =
+    known > 0 ? `${count(known, 'reward')}${fresh > 0 ? `, ${fresh} of them new` : ''}` : 'What it has is not known'
   return chapterOf(
     `pool-${index + 1}`,
     first ? nameOf(first) : '',
-    listFigure(`rewards-${index + 1}`, known > 0 ? count(known, 'reward') : 'What it has is not known', {
-      columns: ['Reward', 'Type', 'Tier', 'Amount', 'Since (UTC)'],
-      rows: rewards.map(({ reward, type, tier, amount, since, reason }) => [
-        ...[
+    listFigure(`rewards-${index + 1}`, title, {
+      columns: ['Reward', 'Type', 'Tier', 'Amount', 'Since (UTC)', ...(fresh > 0 ? ['New'] : [])],
+      rows: rewards.map((one): Cell[] => {
+        const { reward, type, tier, amount, since, reason } = one
+        return [
           reward === null && reason ? `(${reason})` : rewardCell(reward, items),
-          ...[type, tier].map((one) => (one === null ? '' : levelText(one))),
-        ],
-        ...[amount ?? '', since],
-      ]),
+          ...[type, tier].map((level) => (level === null ? '' : levelText(level))),
+          ...[amount ?? '', since],
+          ...(fresh > 0 ? [isNew(one) ? 'new' : ''] : []),
+        ]
+      }),
     }),
   )
 }
