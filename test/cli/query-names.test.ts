@@ -11,11 +11,11 @@ import { argumentsOf, type Question } from '../../src/questions/questions.ts'
 import { findGuilds } from '../../src/resources/guilds/keys.ts'
 import { nameFinders } from '../../src/resources/key-names.ts'
 import { findPlayers } from '../../src/resources/players/keys.ts'
-import { kindsOfPart, testDatabase } from '../support/postgres.ts'
+import { bothKinds, testDatabase } from '../support/postgres.ts'
 
 const id = (number: number) => `00000000-0000-4000-8000-00000000000${number}`
 
-describe.each(kindsOfPart)('names in questions, on the %s database,', (kind) => {
+describe.each(bothKinds)('names in questions, on the %s database,', (kind) => {
   let db: Database
   beforeAll(async () => {
     db = await testDatabase(kind)

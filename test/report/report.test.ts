@@ -1,10 +1,10 @@
 import { parseHTML } from 'linkedom'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { kindsOfPart, testDatabase } from '../support/postgres.ts'
+import { bothKinds, testDatabase } from '../support/postgres.ts'
 import { hostile, liveSevenHours, type Report, reportOf, tableOf, titleOf } from '../support/report-world.ts'
 import { instantOf, openWorld, type World } from '../support/world.ts'
 
-describe.each(kindsOfPart)('the report on the %s database', (kind) => {
+describe.each(bothKinds)('the report on the %s database', (kind) => {
   let world: World
   let empty: Report
   let report: Report

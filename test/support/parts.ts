@@ -6,7 +6,7 @@ const folder = fileURLToPath(new URL('../', import.meta.url))
 
 /**
  * What `WYNNSYNC_TEST_PART` chooses; without it all runs. `quick` is `npm test`: every correctness rule on a server database. `rest` follows
- * it in `.ci/run`: commands, the lake, browsers, the packed form, and the embedded database where the quick part tries only the server. `long` is
+ * it in `.ci/run`: commands, pages, the lake, the sandbox, the packed form, and the embedded database where the quick part tries only the server. `long` is
  * what the nightly workflow runs. `fresh` plays the random tests from new seeds, once each.
  */
 export type Part = (typeof parts)[number]
@@ -20,67 +20,44 @@ export function chosenPart(value = process.env.WYNNSYNC_TEST_PART || 'all'): Par
   return part
 }
 
-/** Test files that the quick part leaves out. */
-const later: readonly string[] = [
+/** What stands around recording and answering: its tests belong to the rest. */
+const laterFolders = ['cli/', 'deploy/', 'lake/', 'sandbox/', 'web/']
+
+/** Files of these folders that hold a correctness rule, or a bound of the program itself. */
+const soon: readonly string[] = [
+  'cli/bundle.test.ts',
+  'cli/compiled-code.test.ts',
+  'cli/flags.test.ts',
+  'cli/privacy.test.ts',
+  'cli/verify.test.ts',
+  'web/restricted.test.ts',
+  'web/unknown-now.test.ts',
+  'web/unwatched-periods.test.ts',
+]
+
+/** Other test files that the quick part leaves out. */
+const laterFiles: readonly string[] = [
   'api/packed.test.ts',
   'api/python-client.test.ts',
-  'cli/auth.test.ts',
-  'cli/backfill.test.ts',
-  'cli/backup.test.ts',
-  'cli/did-you-mean.test.ts',
-  'cli/doctor.test.ts',
-  'cli/hostile-text.test.ts',
-  'cli/init.test.ts',
-  'cli/interrupt.test.ts',
-  'cli/ledger.test.ts',
-  'cli/memory.test.ts',
-  'cli/query-examples.test.ts',
-  'cli/read-only.test.ts',
-  'cli/replay.test.ts',
-  'cli/retract.test.ts',
-  'cli/serve.test.ts',
-  'cli/sessions.test.ts',
-  'cli/start.test.ts',
-  'cli/sync.test.ts',
-  'cli/terminal-tables.test.ts',
-  'cli/unwritable.test.ts',
-  'cli/usage.test.ts',
-  'cli/watch.test.ts',
-  'cli/web-key.test.ts',
   'db/copy.test.ts',
   'db/embedded-thread.test.ts',
   'db/embedded.test.ts',
+  'db/housekeeping.test.ts',
   'db/migrate.test.ts',
   'db/pgwire.test.ts',
   'db/remote-engine.test.ts',
   'db/turns.test.ts',
-  'deploy/compose.test.ts',
   'docs/json-schemas.test.ts',
-  'lake/absent-at-import.test.ts',
-  'lake/backup.test.ts',
-  'lake/conflicts.test.ts',
-  'lake/export.test.ts',
-  'lake/gone-after-import.test.ts',
-  'lake/import.test.ts',
-  'lake/local-files.test.ts',
-  'lake/other-database.test.ts',
-  'lake/privacy.test.ts',
-  'lake/query.test.ts',
-  'lake/sessions.test.ts',
-  'lake/start-lake.test.ts',
-  'lake/unread-keys.test.ts',
-  'lake/verify-places.test.ts',
-  'lake/wide-rows.test.ts',
   'monitoring/metrics.test.ts',
+  'monitoring/prometheus.test.ts',
+  'monitoring/proxy.test.ts',
+  'monitoring/webhook.test.ts',
   'questions/any-settings.test.ts',
+  'questions/bounded-questions.test.ts',
+  'report/report.test.ts',
   'resources/recorded-others.test.ts',
   'resources/recorded-territories.test.ts',
-  'web/each-path.test.ts',
-  'web/first-pages.test.ts',
-  'web/many-readers.test.ts',
-  'web/pages-browser.test.ts',
-  'web/site-browser.test.ts',
-  'web/site-pages.test.ts',
+  'sync/git-detect.test.ts',
 ]
 
 /** Test files that take long: simulations, kills at many instants, attacks, deployed forms. What each of them holds is held by a cheaper one as well. */
@@ -160,8 +137,12 @@ const long: readonly string[] = [
   'web/export.test.ts',
 ]
 
+const isLater = (file: string): boolean =>
+  !long.includes(file) &&
+  (laterFiles.includes(file) || (laterFolders.some((folder) => file.startsWith(folder)) && !soon.includes(file)))
+
 /** Whether only one part runs the file, with all of its cases. */
-export const isOfOnePart = (file: string): boolean => later.includes(file) || long.includes(file)
+export const isOfOnePart = (file: string): boolean => isLater(file) || long.includes(file)
 
 /**
  * For `describe.each` and `test.each` of a file that the quick part runs: what that tries, what the rest tries. Files of the long part try both, and
@@ -186,8 +167,8 @@ const textOf = (file: string) => readFileSync(join(folder, file), 'utf8')
 export function filesOf(part: Part): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'))
   const wrong = [
-    ...[...later, ...long].filter((file) => !files.includes(file)),
-    ...later.filter((file) => files.includes(file) && hasCasesOfParts(file)),
+    ...[...soon, ...laterFiles, ...long].filter((file) => !files.includes(file)),
+    ...files.filter((file) => isLater(file) && hasCasesOfParts(file)),
   ]
   if (wrong.length > 0) throw new Error(`test/support/parts.ts names what it must not: ${wrong.join(', ')}`)
   if (part === 'all') return files
@@ -195,7 +176,5 @@ export function filesOf(part: Part): string[] {
   if (part === 'long') return files.filter((file) => long.includes(file))
   const isQuick = (file: string) => !isOfOnePart(file)
   if (part === 'quick') return files.filter(isQuick)
-  return files.filter(
-    (file) => later.includes(file) || (isQuick(file) && (hasCasesOfParts(file) || seedsKept(file) > 1)),
-  )
+  return files.filter((file) => isLater(file) || (isQuick(file) && (hasCasesOfParts(file) || seedsKept(file) > 1)))
 }

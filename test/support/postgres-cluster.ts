@@ -43,11 +43,10 @@ export async function makeCluster(place: string): Promise<Cluster> {
     if (owner) await chown(data, owner.uid, owner.gid)
     await run(
       join(binaries, 'initdb'),
-      ['-D', data, '-U', 'tester', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync', '-E', 'UTF8'].concat(
-        '--locale=C',
+      ['-D', data, '-U', 'tester', `--pwfile=${passwordFile}`, '--no-sync', '-E', 'UTF8', '--locale=C'].concat(
         version < 17 ? [] : ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
         // A login must cost little: thousands of connections open in a run, and nothing guesses this password.
-        version < 16 ? [] : ['-c', 'scram_iterations=1'],
+        version < 16 ? ['-A', 'md5'] : ['-A', 'scram-sha-256', '-c', 'scram_iterations=1'],
       ),
       { ...owner, cwd: folder, env: { PATH: process.env.PATH, LC_ALL: 'C' } },
     )

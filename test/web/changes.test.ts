@@ -8,12 +8,12 @@ import { serveWeb } from '../../src/web/web-server.ts'
 import { guildId, place } from '../support/guild-answers.ts'
 import { request } from '../support/http-request.ts'
 import { notify } from '../support/notify.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { bothKinds } from '../support/postgres.ts'
 import { instantOf, worldOf } from '../support/world.ts'
 
 const at = new Date(instantOf('12:00'))
 
-describe.each(kindsOfPart)('changes on the %s database', (kind) => {
+describe.each(bothKinds)('changes on the %s database', (kind) => {
   const world = worldOf(kind)
 
   async function served(): Promise<string> {

@@ -4,7 +4,7 @@ import { Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
 import { compressed, entityOf, sendEntity } from '../../src/web/http/etag.ts'
 import { withoutSlash } from '../../src/web/http/origin.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { bothKinds } from '../support/postgres.ts'
 import { webWorld } from '../support/web-world.ts'
 
 /** The bytes of a response as they were sent. */
@@ -20,7 +20,7 @@ async function bytesOf(url: string, encoding: string, headers: Record<string, st
 
 const decoders = { br: brotliDecompressSync, gzip: gunzipSync }
 
-describe.each(kindsOfPart)('the server on the %s database', (kind) => {
+describe.each(bothKinds)('the server on the %s database', (kind) => {
   const { served } = webWorld(kind)
 
   test.each([

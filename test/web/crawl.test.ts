@@ -2,8 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { territories } from '../../src/resources/territories/index.ts'
 import { crawl } from '../support/crawl.ts'
 import { place } from '../support/guild-answers.ts'
-import { ofPart } from '../support/parts.ts'
-import { kindsOfPart } from '../support/postgres.ts'
 import { webWorld } from '../support/web-world.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
 import type { World } from '../support/world.ts'
@@ -23,13 +21,11 @@ const worlds: Readonly<Record<string, (world: World) => Promise<void>>> = {
   nothing: async () => {},
 }
 
-describe.each(
-  kindsOfPart.flatMap((kind) =>
-    ofPart({ quick: ['nothing', 'the map alone'], rest: ['all that is recorded'] }).map(
-      (name) => [name, kind] as const,
-    ),
-  ),
-)('pages about %s, in the %s database,', (name, kind) => {
+describe.each([
+  ['nothing', 'server'],
+  ['the map alone', 'server'],
+  ['all that is recorded', 'embedded'],
+] as const)('pages about %s, in the %s database,', (name, kind) => {
   const { served } = webWorld(kind, worlds[name] ?? liveWholeWorld)
 
   test('lead nowhere where there is no page, and are small', { timeout: 600_000 }, async () => {

@@ -2,7 +2,7 @@ import { parseHTML } from 'linkedom'
 import { SaxesParser } from 'saxes'
 import { describe, expect, test } from 'vitest'
 import { atomText, type Feed, newsFeed } from '../../src/web/feeds/feeds.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { bothKinds } from '../support/postgres.ts'
 import { hostile } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'
 
@@ -71,7 +71,7 @@ function expectValid(feed: Element): void {
 
 const guild = encodeURIComponent(hostile.prefix)
 
-describe.each(kindsOfPart)('the feeds on the %s database', (kind) => {
+describe.each(bothKinds)('the feeds on the %s database', (kind) => {
   const { served } = webWorld(kind)
 
   test('are valid Atom, keep their ids, and show names as text', async () => {

@@ -5,7 +5,7 @@ import { articles } from '../../src/resources/articles/index.ts'
 import { itemSets } from '../../src/resources/item-sets/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { recipes } from '../../src/resources/recipes/index.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { bothKinds } from '../support/postgres.ts'
 import { webWorld } from '../support/web-world.ts'
 import { headersOf, instantOf, item, type World } from '../support/world.ts'
 
@@ -70,7 +70,7 @@ async function live(world: World): Promise<void> {
 
 const path = '/items/Bow%20of%20Test'
 
-describe.each(kindsOfPart)('the page of an item on the %s database', (kind) => {
+describe.each(bothKinds)('the page of an item on the %s database', (kind) => {
   const web = webWorld(kind, live)
   const pageOf = async (address: string) => {
     const { ask } = await web.served()

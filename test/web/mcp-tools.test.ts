@@ -12,11 +12,11 @@ import { type Api, servedQuestions } from '../../src/web/api/routes.ts'
 import { answerBounds, callTool, respondMcp, toolsOf } from '../../src/web/mcp/mcp-server.ts'
 import { openReader } from '../../src/web/reading.ts'
 import { guildId } from '../support/guild-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { bothKinds } from '../support/postgres.ts'
 import { hostile } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'
 
-describe.each(kindsOfPart)('tools of assistants on the %s database', (kind) => {
+describe.each(bothKinds)('tools of assistants on the %s database', (kind) => {
   const lived = webWorld(kind)
   let context: Api
   beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
 import { guildBody, guildId, syncGuild } from '../support/guild-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { bothKinds } from '../support/postgres.ts'
 import { serve } from '../support/web-world.ts'
 import { worldOf } from '../support/world.ts'
 
-describe.each(kindsOfPart)('moves of members on the %s database', (kind) => {
+describe.each(bothKinds)('moves of members on the %s database', (kind) => {
   const world = worldOf(kind)
 
   test('a change of sides is one row of the first page, and says from where', async () => {

@@ -1,7 +1,7 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
 import { guildId, playerId } from '../support/guild-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { bothKinds } from '../support/postgres.ts'
 import { hostile, reportOf } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
@@ -16,7 +16,7 @@ const rowsOf = (part: Part, figure: string) =>
 const hatchedIn = (part: Part, figure: string) =>
   part.querySelectorAll(`#${figure} .wide [role="img"] [fill="url(#unknown)"] rect`).length
 
-describe.each(kindsOfPart)('what single pages show on the %s database', (kind) => {
+describe.each(bothKinds)('what single pages show on the %s database', (kind) => {
   const web = webWorld(kind, liveWholeWorld)
   const pageOf = async (path: string, options = {}) => {
     const { ask } = await web.served(options)

@@ -13,7 +13,7 @@ import { pagingNames } from '../../src/web/api/arguments.ts'
 import { addWebKey } from '../../src/web/http/key-store.ts'
 import { buildProgram } from '../support/cli.ts'
 import { guildId } from '../support/guild-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { bothKinds } from '../support/postgres.ts'
 import { hostile } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'
 
@@ -75,7 +75,7 @@ async function compiled(text: string): Promise<string> {
 
 beforeAll(buildProgram)
 
-describe.each(kindsOfPart)('the client of the read API on the %s database', (kind) => {
+describe.each(bothKinds)('the client of the read API on the %s database', (kind) => {
   const lived = webWorld(kind)
 
   test('has the questions, arguments and rows of openapi.json, and no others, but for the rows of tables', async () => {

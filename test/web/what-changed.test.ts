@@ -5,7 +5,7 @@ import { lootPools } from '../../src/resources/loot-pools/index.ts'
 import { quests } from '../../src/resources/quests/index.ts'
 import { seasons } from '../../src/resources/seasons/index.ts'
 import { worldEvents } from '../../src/resources/world-events/index.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { bothKinds } from '../support/postgres.ts'
 import { webWorld } from '../support/web-world.ts'
 import { item } from '../support/world.ts'
 
@@ -39,7 +39,7 @@ const others = [
 
 const PERIOD = 'from=2026-06-01T10:30Z&to=2026-06-01T11:30Z'
 
-describe.each(kindsOfPart)('what there is, and what of it changed in a period, on the %s database', (kind) => {
+describe.each(bothKinds)('what there is, and what of it changed in a period, on the %s database', (kind) => {
   const web = webWorld(kind, async (world) => {
     await world.sync(worldEvents, [event(first, 30)], '10:00')
     await world.sync(worldEvents, [event(first, 35), event(second, 1)], '11:00')

@@ -1,12 +1,12 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
 import { playerId } from '../support/guild-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { bothKinds } from '../support/postgres.ts'
 import { hostile } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
 
-describe.each(kindsOfPart)('the pages of worlds, players and records on the %s database', (kind) => {
+describe.each(bothKinds)('the pages of worlds, players and records on the %s database', (kind) => {
   const web = webWorld(kind, liveWholeWorld)
   const pageOf = async (path: string) => {
     const { ask } = await web.served()
@@ -125,5 +125,17 @@ describe('the page of worlds over a year', () => {
     const tiles = [...page.querySelectorAll('#peaks li')].map((one) => one.textContent?.trim())
     expect(tiles.at(-1)).toMatch(/^999 players at once, the most of all time, on 2 Jan, 12:00/)
     expect(page.querySelectorAll('#worlds svg rect').length).toBeLessThan(4000)
+  })
+
+  test('leads to a shorter period where the one that is wanted takes too long', async () => {
+    const { ask } = await web.served({ timeoutMs: 1 })
+    const { status, text } = await ask('/worlds?from=2025-06-01T00:00Z&to=2026-06-01T00:00Z')
+    expect(status).toBe(503)
+    const page = parseHTML(text).document
+    expect(page.querySelector('main p')?.textContent).toContain('choose a shorter period')
+    expect(page.querySelector('main li a')?.getAttribute('href')).toBe('/worlds')
+    // Without one, it is the database that is slow.
+    const usual = parseHTML((await ask('/worlds')).text).document
+    expect(usual.querySelector('main p')?.textContent).not.toContain('shorter')
   })
 })

@@ -68,15 +68,19 @@ const policy = [
 /** The problem for a browser: small and without the database, since most who meet it are programs that try addresses. */
 export async function problemPage(context: Context, { problem, details }: Problem): Promise<Response> {
   const { status, title } = problems[problem]
+  const { pathname, searchParams } = new URL(context.req.url)
+  const isTooLong = problem === 'statement-timeout' && searchParams.has('from')
   const detail = (
     details.detail ??
-    (status === 503
-      ? 'Try again in a few seconds.'
-      : status === 404
-        ? 'Nothing has this address.'
-        : `Status ${status}.`)
+    (isTooLong
+      ? 'It is too much for a page, or the database has much to do: choose a shorter period.'
+      : status === 503
+        ? 'Try again in a few seconds.'
+        : status === 404
+          ? 'Nothing has this address.'
+          : `Status ${status}.`)
   ).slice(0, 300)
-  const near = nearOf(context.req.path, details)
+  const near = isTooLong ? [[pathname, 'The usual period'] as const] : nearOf(context.req.path, details)
   const sought = context.req.param('name')?.slice(0, 60)
   const text =
     await html`<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · wynnsync</title><style>${raw(css)}</style>
