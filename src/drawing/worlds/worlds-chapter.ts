@@ -97,7 +97,7 @@ const CELLS = { wide: 800, narrow: 400 }
 /** c. Who is online where: a heat map of worlds and time. */
 export async function worldsFigure(sql: Sql, frame: Frame): Promise<Figure> {
   const poll = Math.max(2400, await expectedEvery(sql, 'online-players'))
-  const known = await readWorldBars(sql, frame)
+  const { known } = await readWorldBars(sql, frame)
   const worlds = [...new Set(known.map(({ world }) => world))].sort((a, b) =>
     a.localeCompare(b, 'en', { numeric: true }),
   )
@@ -187,12 +187,13 @@ async function readWorldSteps(sql: Sql, { from, to }: Period, step: number): Pro
 /** So many bars are drawn of each world. */
 const BARS = 42
 
-/** The steps of bars beside each other, s. */
-export const barStep = (period: Period) => stepOf(period, BARS, 3600)
-
-/** Those of as many bars as stand in a table. */
-export async function readWorldBars(sql: Sql, period: Period): Promise<WorldStep[]> {
-  return await readWorldSteps(sql, period, barStep(period))
+/** Those of as many bars as stand in a table, and where their steps begin. */
+export async function readWorldBars(
+  sql: Sql,
+  period: Period,
+): Promise<{ readonly begins: readonly Date[]; readonly known: readonly WorldStep[] }> {
+  const step = stepOf(period, BARS, 3600)
+  return { begins: stepsOf(period, step), known: await readWorldSteps(sql, period, step) }
 }
 
 /** One world in one step. */

@@ -27,6 +27,21 @@ export interface HeldPlace {
   readonly z2: number
 }
 
+/**
+ * SQL to join to territories, `place`: `latest`, what each made in an hour, stored and had room for of each resource by its latest sample; NULL
+ * where the API does not send that. The list of all latest samples would read the beginning of every month of each territory.
+ * @param resources the parameter with their names
+ */
+export const latestResources = (resources: string) => `
+     cross join analytics.not_sent('territory_resource') lacking
+     cross join unnest(${resources}::text[]) kind(resource)
+     cross join lateral (select case when not lacking.columns && '{*,generation}' then kept.generation end as generation,
+                                case when not lacking.columns && '{*,stored}' then kept.stored end as stored,
+                                case when not lacking.columns && '{*,storage_limit}' then kept.storage_limit end as storage_limit
+                           from game.territory_resource kept
+                          where kept.territory = place.territory and kept.resource = kind.resource
+                          order by kept.observed_at desc limit 1) latest`
+
 /** Every place and who holds it, or held it at an instant; of then nothing else is said. */
 export async function readPlaces(sql: Sql, at?: Date): Promise<HeldPlace[]> {
   const known = at

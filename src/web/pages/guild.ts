@@ -15,7 +15,7 @@ import { type Banner, bannerMarkup } from '../html/banner.ts'
 import { csvLink, hiddenFields, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
-import { areHoldersSent, type HeldPlace, placesMap, readPlaces, seenText } from '../html/places-map.ts'
+import { areHoldersSent, type HeldPlace, latestResources, placesMap, readPlaces, seenText } from '../html/places-map.ts'
 import { type Column, sortedTable } from '../html/sorted-table.ts'
 import { retentionFigure } from './guild-retention.ts'
 import { type Rival, readWar, warFigures } from './guild-war.ts'
@@ -307,15 +307,9 @@ interface Produced {
 /** What its territories produce and store of each resource, as last seen. */
 async function productionFigure({ sql }: Visit, uuid: string, seen: string): Promise<Figure> {
   const rows = await sql.query<Produced>(
-    `select lower(kind.resource) as resource, sum(latest.generation) filter (where sent.generation)::float8 as produced,
-            sum(latest.stored) filter (where sent.stored)::float8 as stored, sum(latest.storage_limit) filter (where sent.storage_limit)::float8 as room,
-            (count(*) filter (where latest.generation > 0))::int as places
-       from analytics.territory place
-      cross join unnest($2::text[]) kind(resource)
-      cross join lateral (select kept.generation, kept.stored, kept.storage_limit from game.territory_resource kept
-                           where kept.territory = place.territory and kept.resource = kind.resource order by kept.observed_at desc limit 1) latest
-      cross join (select not columns && '{*,generation}' as generation, not columns && '{*,stored}' as stored, not columns && '{*,storage_limit}' as storage_limit
-                    from analytics.not_sent('territory_resource')) sent
+    `select lower(kind.resource) as resource, sum(latest.generation)::float8 as produced, sum(latest.stored)::float8 as stored,
+            sum(latest.storage_limit)::float8 as room, (count(*) filter (where latest.generation > 0))::int as places
+       from analytics.territory place ${latestResources('$2')}
       where place.guild_uuid = $1::text::uuid group by 1 order by 2 desc nulls last, 1`,
     [uuid, territoryVocabulary.resourceType],
   )

@@ -1,4 +1,5 @@
 import { html, raw } from 'hono/html'
+import { territoryVocabulary } from '../../api/schemas/territories.ts'
 import { visibleLine } from '../../base/terminal-text.ts'
 import { INSTANT, instantOf } from '../../base/text/instants.ts'
 import { mapFigure } from '../../drawing/map/map.ts'
@@ -9,6 +10,7 @@ import { instant } from '../../drawing/words.ts'
 import { csvLink, pathOf } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
+import { latestResources } from '../html/places-map.ts'
 import { Problem } from '../http/problems.ts'
 
 /** `/map?at=`: who holds what at an instant, and in the seven days before it; or in a period. */
@@ -110,9 +112,10 @@ async function readStanding(sql: Visit['sql']): Promise<PlaceRow[]> {
             (select array_agg(links_to order by position) from analytics.territory_link link where link.territory = place.territory) as links,
             stored.stored
        from analytics.territory place
-       left join (select territory, jsonb_object_agg(lower(resource), jsonb_build_array(generation, stored, storage_limit)) as stored
-                    from analytics.territory_resource group by territory) stored on stored.territory = place.territory
+       left join (select place.territory, jsonb_object_agg(lower(kind.resource), jsonb_build_array(generation, stored, storage_limit)) as stored
+                    from game.territory place ${latestResources('$1')} where place.valid_until = 'infinity' group by 1) stored on stored.territory = place.territory
       where place.min_x is not null and place.min_z is not null and place.max_x is not null and place.max_z is not null`,
+    [territoryVocabulary.resourceType],
   )
 }
 

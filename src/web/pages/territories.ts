@@ -193,9 +193,11 @@ async function longestHold(
 ): Promise<(Hold & { readonly all: number }) | undefined> {
   const [longest] = await sql.query<Hold & { readonly all: number }>(
     `select guild_uuid::text as uuid, guild_name as name, held_from as since, held_until as until, confirmed_until as shown,
-            extract(epoch from confirmed_for)::double precision as seconds,
-            (select count(*)::int from analytics.territory_hold each where each.territory = $1) as all
-       from (select * from analytics.territory_hold where territory = $1 order by held_for desc limit ${LONGEST}) hold
+            extract(epoch from confirmed_for)::double precision as seconds, long.all
+       -- Which responses show a hold is looked up of the longest alone: a territory may have thousands.
+       from (select valid_from, (count(*) over ())::int as all from game.territory_hold where territory = $1 and guild_uuid is not null
+              order by least(valid_until, now()) - valid_from desc limit ${LONGEST}) long
+       join analytics.territory_hold hold on hold.territory = $1 and hold.held_from = long.valid_from
       order by confirmed_for desc, held_from desc limit 1`,
     [territory],
   )

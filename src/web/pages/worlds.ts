@@ -2,9 +2,9 @@ import { html } from 'hono/html'
 import type { Sql } from '../../db/database.ts'
 import { type Figure, missing } from '../../drawing/figure.ts'
 import type { Frame } from '../../drawing/frame.ts'
-import { observedOf, stepsOf } from '../../drawing/period.ts'
+import { observedOf } from '../../drawing/period.ts'
 import { count, length, moment, number } from '../../drawing/words.ts'
-import { barStep, onlineTotalFigure, readWorldBars, worldsFigure } from '../../drawing/worlds/worlds-chapter.ts'
+import { onlineTotalFigure, readWorldBars, worldsFigure } from '../../drawing/worlds/worlds-chapter.ts'
 import { grouped } from '../html/grouped.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
@@ -86,7 +86,10 @@ interface World {
 }
 
 async function tableFigure({ sql, query }: Visit, frame: Frame): Promise<Figure> {
-  const [seen, steps] = await Promise.all([observedOf(sql, 'online-players'), readWorldBars(sql, frame)])
+  const [seen, { begins, known: steps }] = await Promise.all([
+    observedOf(sql, 'online-players'),
+    readWorldBars(sql, frame),
+  ])
   const up = await sql.query<World>('select world, online, up_since as since from analytics.world')
   if (!seen || (up.length === 0 && steps.length === 0))
     return missing('world-list', 'No world was seen yet', 'wynnsync sync online-players')
@@ -94,7 +97,7 @@ async function tableFigure({ sql, query }: Visit, frame: Frame): Promise<Figure>
   const ofWorld = grouped(steps, ({ world }) => world)
   const down = [...ofWorld.keys()].filter((world) => !isUp.has(world))
   const rows = [...up, ...down.map((world) => ({ world, online: null, since: null }))]
-  const parts = stepsOf(frame, barStep(frame)).map((at) => at.getTime())
+  const parts = begins.map((at) => at.getTime())
   const watched = new Set(steps.map(({ at }) => at.getTime()))
   // Null where nothing at all is known, 0 where other worlds are.
   const seriesOf = (world: string) => {
