@@ -148,6 +148,7 @@ export async function untilAborted({ signal }: Terminal): Promise<void> {
  * @param options.alone whether it waits for the end of another process that has the embedded database open, and works not through that one
  * @param options.isLong whether it reads for long: beside another process that has the embedded database open, a copy of its files
  * @param options.stays whether it reads until a signal ends it, what is there at each moment; else what syncs leave no time for is read from such a copy
+ * @param options.lowMemory whether an embedded database takes less memory and more time: for what does not end soon, and has hardly any sorting to do
  * @param options.isShort whether it is some statements for which a person waits: they come before what syncs beside it
  * @throws UsageError where there is nothing to read or to change, or what is to be read has tables of an earlier version
  */
@@ -162,6 +163,7 @@ export async function withDatabase<T>(
     isLong = false,
     stays = false,
     isShort = false,
+    lowMemory = false,
   } = {},
 ): Promise<T> {
   const { app, signal, progress, restoreSignals } = context
@@ -179,6 +181,7 @@ export async function withDatabase<T>(
     const db = await openDatabase(app, [holds], {
       ...use,
       thread: true,
+      lowMemory,
       ...(isInterruptible ? { signal, isBrief: true } : {}),
     })
     try {

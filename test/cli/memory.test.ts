@@ -1,7 +1,10 @@
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
+import { seededRandom } from '../../src/base/clock.ts'
+import { createItemWorld } from '../../src/sandbox/generator/world.ts'
 import { buildProgram, type Environment, runProgram } from '../support/cli.ts'
+import { gitRepository } from '../support/git-repository.ts'
 import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 
@@ -15,14 +18,25 @@ process.once('exit', () => {
 })
 `
 
+/** The same of the space of new objects, once there are many that live. */
+const HOOK_OF_NEW_OBJECTS = `
+process.once('exit', () => {
+  const live = []
+  for (let nth = 0; nth < 1e6; nth++) live.push({ nth, list: [nth] })
+  const [space] = require('node:v8').getHeapSpaceStatistics().filter((one) => one.space_name === 'new_space')
+  process.stderr.write('\\npeak ' + space.space_size / 1048576 + '\\n')
+})
+`
+
 /** Runs the program; also gives how much memory it took at its peak, MB. */
 async function measured(
   args: readonly string[],
   environment: Environment,
+  text = HOOK,
 ): Promise<{ code: number | null; mb: number }> {
   const folder = await temporaryFolder()
   const hook = join(folder, 'hook.cjs')
-  await writeFile(hook, HOOK)
+  await writeFile(hook, text)
   const { code, err } = await runProgram(args, { ...environment, NODE_OPTIONS: `--require ${hook}` })
   return { code, mb: Number(/^peak (\d+)/m.exec(err)?.[1]) }
 }
@@ -61,3 +75,42 @@ test('a poll uses the code that the one before it kept', async () => {
   await runProgram(['sync', 'territories'], environment)
   expect(await kept()).toEqual(before)
 })
+
+test('the space of new objects stays small beside the thread of the embedded database, too', async () => {
+  const environment = { WYNNSYNC_DATA_DIR: await temporaryFolder() }
+  expect((await runProgram(['migrate'], environment)).code).toBe(0)
+  const { code, mb } = await measured(['status'], environment, HOOK_OF_NEW_OBJECTS)
+  expect(code).toBe(0)
+  expect(mb).toBeLessThan(8)
+}, 60_000)
+
+/** The item database by type, of which each commit changes a few items of one type, and some all types. */
+async function itemHistory(commits: number): Promise<string> {
+  const random = seededRandom(1)
+  const { items } = createItemWorld(1)
+  const names = [...new Set(items.map(({ type }) => type))]
+  const types = names.map((type) => [type, items.filter((item) => item.type === type)] as const)
+  const history = Array.from({ length: commits }, (_, nth) => {
+    const changed = types.filter((_type, at) => nth % 10 === 0 || at === nth % types.length)
+    const files = changed.map(([type, own]) => {
+      const at = Math.floor(random() * own.length)
+      own[at] = { ...own[at], lore: `${nth}` } as (typeof own)[number]
+      return [`items/${type}.json`, JSON.stringify(own)] as const
+    })
+    return { at: Date.UTC(2024, 0, 1) + nth * 7_200_000, files: Object.fromEntries(files) }
+  })
+  return await gitRepository(history)
+}
+
+test.skipIf(process.platform !== 'linux')(
+  'a history of the item database from git takes less than 230 MB',
+  async () => {
+    const repository = await itemHistory(40)
+    const environment = { DATABASE_URL: await testDatabaseUrl(), PATH: process.env.PATH ?? '' }
+    const args = ['backfill', '--from-git', repository, '--map', 'items/*.json=items']
+    const { code, mb } = await measured(args, environment)
+    expect(code).toBe(0)
+    expect(mb).toBeLessThan(230)
+  },
+  120_000,
+)

@@ -104,13 +104,37 @@ export function versionWriter(): (document: object) => Buffer {
   }
 }
 
+/** What of WebAssembly is used; Node has no types of it. */
+interface Assembly {
+  readonly Memory: new (limits: { readonly initial: number }) => { readonly buffer: ArrayBuffer }
+}
+const assembly = (globalThis as unknown as { WebAssembly: Assembly }).WebAssembly
+
+/** In bytes. */
+const PAGE = 65_536
+const SHORTEST_MAPPED = 262_144
+
+/**
+ * Memory for so many bytes or a few more. Of long ones it is mapped alone, and goes back as a whole: what lies between those and short ones the
+ * C library's allocator would keep, 60 MB after some hundred versions.
+ */
+function ownMemory(length: number): Buffer {
+  if (length < SHORTEST_MAPPED) return Buffer.allocUnsafeSlow(length)
+  try {
+    return Buffer.from(new assembly.Memory({ initial: Math.ceil(length / PAGE) }).buffer)
+  } catch {
+    // It takes more addresses than a process may have, perhaps.
+    return Buffer.allocUnsafeSlow(length)
+  }
+}
+
 /** Memory for versions of a file that are read one after the other: it holds while so many more are read, and is used again. */
 export function versionMemory(more: number): (length: number) => Buffer {
   const used: Buffer[] = []
   return (length) => {
     const oldest = used.length > more ? used.shift() : undefined
     // Some room: the next version is hardly as long.
-    const bytes = oldest && oldest.length >= length ? oldest : Buffer.allocUnsafeSlow(length + (length >> 4))
+    const bytes = oldest && oldest.length >= length ? oldest : ownMemory(length + (length >> 4))
     used.push(bytes)
     return bytes.subarray(0, length)
   }
@@ -137,10 +161,13 @@ function searched({ values }: Pick<Written, 'values'>): (value: unknown) => numb
 
 /** Gathers bytes, about so many, in the memory of others that are not needed any more where that is enough. */
 function writer(free: Buffer, room: number) {
-  let bytes = free.buffer.byteLength < room ? Buffer.allocUnsafeSlow(room) : Buffer.from(free.buffer)
+  let bytes = free.buffer.byteLength < room ? ownMemory(room) : Buffer.from(free.buffer)
   let length = 0
   const hold = (more: number) => {
-    if (length + more > bytes.length) bytes = Buffer.concat([bytes.subarray(0, length)], 2 * (length + more))
+    if (length + more <= bytes.length) return
+    const larger = ownMemory(2 * (length + more))
+    bytes.copy(larger, 0, 0, length)
+    bytes = larger
   }
   return {
     length: () => length,

@@ -134,7 +134,13 @@ const MOST_BASES = 4
  */
 export class VersionsAhead {
   /** What later versions may be changes of, by request. */
-  readonly #bases = new Map<string, { readonly hash: Buffer; readonly text: Buffer }>()
+  readonly #bases = new Map<string, { hash: Buffer; text: Buffer; readonly memory: (length: number) => Buffer }>()
+  readonly #newMemory: () => (length: number) => Buffer
+
+  /** @param newMemory makes what gives memory for one version, and the same for the next one of that request */
+  constructor(newMemory: () => (length: number) => Buffer) {
+    this.#newMemory = newMemory
+  }
 
   /** @param request of which it is a version; undefined where it is to stand alone */
   compress(text: Uint8Array, request: string | undefined): void {
@@ -145,8 +151,12 @@ export class VersionsAhead {
     const changes = base && changesOf(base.text, body)
     const becomeBase = () => {
       const isOneMore = request !== undefined && (this.#bases.has(request) || this.#bases.size < MOST_BASES)
+      if (!isOneMore || !mayBeChanged(body)) return
+      const memory = this.#bases.get(request)?.memory ?? this.#newMemory()
       // A copy: the memory of the body is that of a later one, perhaps.
-      if (isOneMore && mayBeChanged(body)) this.#bases.set(request, { hash, text: Buffer.from(body) })
+      const text = memory(body.length)
+      body.copy(text)
+      this.#bases.set(request, { hash, text, memory })
     }
     if (changes === undefined) becomeBase()
     const stored = {

@@ -1,5 +1,6 @@
 import { Forbidden, NotFound } from '../../api/errors.ts'
 import { type HttpExchange, lineOf, textOf } from '../../api/http/http-exchange.ts'
+import { versionMemory } from '../../api/recordings/json-versions.ts'
 import { BrokenRecording, nameOf, type RecordedResponses } from '../../api/recordings/recorded.ts'
 import type { Recorded as RecordedLine } from '../../api/schemas/recordings/recording-index.ts'
 import { FatalError, messageOf, RecordError, RetryableError } from '../../base/errors.ts'
@@ -142,7 +143,7 @@ export async function loadRecorded(
   await expectAll(loading, responses)
   await listAll(loading, responses)
   const before = new PreparedBefore()
-  const ahead = new VersionsAhead()
+  const ahead = new VersionsAhead(() => versionMemory(0))
   let done = 0
   for (const { response, opened } of readAhead(responses, (one) =>
     open(one, recorded, { ...loading, before, ahead }),

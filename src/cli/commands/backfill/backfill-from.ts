@@ -283,6 +283,7 @@ export async function backfillFromCommand(
   }
   const loaded = await withDatabase(context, 'backfill from recordings', work, {
     access: 'create',
+    lowMemory: archive !== undefined,
   }).finally(() => context.progress.end())
   // With a resource named, the other recordings are none of its business.
   const unknown = name === undefined ? [...loaded.unknown].map(([request, answers]) => ({ request, answers })) : []
