@@ -2,6 +2,7 @@ import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { findChromium } from '../support/chromium.ts'
+import { lists } from '../support/page-lists.ts'
 import { hostile } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
@@ -17,41 +18,10 @@ declare const document: {
 }
 
 const paths = [
-  ...[
-    '/',
-    '/map',
-    '/map?at=2026-06-01T10:45Z',
-    '/captures',
-    '/territories',
-    '/territories/Oak',
-    '/territories/Fir',
-    `/territories/${encodeURIComponent(hostile.territory)}`,
-  ],
-  ...['/guilds', `/guilds/${encodeURIComponent(hostile.prefix)}`, '/items', '/items/bow', '/patches', '/patches/1'],
-  ...[
-    `/players/${encodeURIComponent(hostile.player)}`,
-    '/worlds',
-    '/pools',
-    '/leaderboards',
-    '/leaderboards/guildLevel',
-    '/status',
-    '/api',
-    '/none',
-  ],
-  ...[
-    '/records',
-    '/gained',
-    '/search?q=a',
-    '/runs',
-    '/events',
-    '/quests',
-    '/raids',
-    '/camps',
-    '/nodes',
-    '/abilities',
-    '/aspects',
-    '/seasons',
-  ],
+  ...lists,
+  ...['/map?at=2026-06-01T10:45Z', '/territories/Oak', '/territories/Fir', '/items/bow', '/patches/1', '/api', '/none'],
+  ...[`/territories/${encodeURIComponent(hostile.territory)}`, `/guilds/${encodeURIComponent(hostile.prefix)}`],
+  ...[`/players/${encodeURIComponent(hostile.player)}`, '/leaderboards/guildLevel'],
 ]
 
 /** Labels of axes that begin or end beside their picture. */

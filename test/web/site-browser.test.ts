@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { findChromium } from '../support/chromium.ts'
 import { runProgram } from '../support/cli.ts'
 import { guildId } from '../support/guild-answers.ts'
+import { lists } from '../support/page-lists.ts'
 import { temporaryFolder } from '../support/postgres.ts'
 import { programSite } from '../support/program-site.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
@@ -15,37 +16,6 @@ const why =
 
 /** The sizes at which every page is looked at. */
 const widths = [360, 768, 850, 1280, 1440]
-
-/** The pages that are about no single thing. */
-const lists = [
-  ...[
-    '/',
-    '/map',
-    '/captures',
-    '/records',
-    '/territories',
-    '/guilds',
-    '/gained',
-    '/worlds',
-    '/search?q=a',
-    '/status',
-    '/runs',
-  ],
-  ...[
-    '/items',
-    '/patches',
-    '/pools',
-    '/leaderboards',
-    '/events',
-    '/quests',
-    '/raids',
-    '/camps',
-    '/nodes',
-    '/abilities',
-    '/aspects',
-    '/seasons',
-  ],
-]
 
 describe.skipIf(executablePath === undefined)(`the site of the program in a browser${why}`, () => {
   const { at, newPage, open } = programSite(liveWholeWorld)
@@ -157,6 +127,62 @@ describe.skipIf(executablePath === undefined)(`the site of the program in a brow
     for (const key of ['+', 'ArrowLeft', '-', '0']) await settled(() => page.keyboard.press(key))
     await settled(() => page.locator('#map-in').click())
     expect(await page.evaluate('window.drawn ?? 0')).toBe(0)
+    expect(complaints).toEqual([])
+  })
+
+  test('two fingers on the map enlarge it by as much as they part, and move it; one moves it, and a tap opens a card', async () => {
+    const phone = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
+    const { page, complaints } = await open('/map', phone)
+    const port = page.locator('.map-port')
+    await port.scrollIntoViewIfNeeded()
+    const box = await port.boundingBox()
+    if (!box) throw new Error('there is no map')
+    const client = await page.context().newCDPSession(page)
+    const touch = (
+      type: 'touchStart' | 'touchMove' | 'touchEnd',
+      ...points: readonly (readonly [x: number, y: number, id: number])[]
+    ) => client.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y, id]) => ({ x, y, id })) })
+    const shown = async () => {
+      // What is moved is placed with the next frame.
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+      const transform = await page.evaluate<string>(`document.querySelector('.map-port svg.plot').style.transform`)
+      const [x = 0, y = 0, zoom = 0] = (transform.match(/-?[\d.]+/g) ?? []).map(Number)
+      return { x, y, zoom }
+    }
+    const whereIs = (at: { x: number; y: number; zoom: number }, x: number, y: number) => [
+      (x - box.x - at.x) / at.zoom,
+      (y - box.y - at.y) / at.zoom,
+    ]
+    const scrolled = () => page.evaluate<[number, number]>('[scrollY, visualViewport.scale]')
+    const [before, page0] = [await shown(), await scrolled()]
+    const [x, y] = [box.x + box.width / 2, box.y + 150]
+    await touch('touchStart', [x - 30, y, 0], [x + 30, y, 1])
+    for (const far of [45, 60, 75, 90]) await touch('touchMove', [x - far, y, 0], [x + far, y, 1])
+    const near = await shown()
+    expect(near.zoom).toBeCloseTo(before.zoom * 3, 1)
+    // What was between the fingers still is.
+    const [was, is] = [whereIs(before, x, y), whereIs(near, x, y)]
+    expect(Math.hypot((was[0] ?? 0) - (is[0] ?? 0), (was[1] ?? 0) - (is[1] ?? 0))).toBeLessThan(3)
+    for (const by of [10, 20, 30]) await touch('touchMove', [x - 90 + by, y + by, 0], [x + 90 + by, y + by, 1])
+    const moved = await shown()
+    expect([moved.zoom, moved.x - near.x, moved.y - near.y].map((one) => Math.round(one))).toEqual([3, 30, 30])
+    // One is lifted; the other goes on.
+    await touch('touchEnd', [x - 60, y + 30, 0])
+    for (const by of [10, 20]) await touch('touchMove', [x + 120 - by, y + 30, 1])
+    const dragged = await shown()
+    expect([dragged.zoom, dragged.x - moved.x, dragged.y - moved.y].map((one) => Math.round(one))).toEqual([3, -20, 0])
+    // A finger that rests before it is lifted throws nothing: what is thrown takes the next tap.
+    await page.waitForTimeout(300)
+    await touch('touchEnd')
+    expect(await page.locator('#map-card').isVisible()).toBe(false)
+    expect(await scrolled()).toEqual(page0)
+    await page.locator('#map-whole').tap()
+    await expect.poll(async () => (await shown()).zoom).toBe(1)
+    const place = await page.locator('.map-port svg.plot g[data-mark=rect] rect').first().boundingBox()
+    const middle = [(place?.x ?? 0) + (place?.width ?? 0) / 2, (place?.y ?? 0) + (place?.height ?? 0) / 2, 0] as const
+    await touch('touchStart', middle)
+    await touch('touchEnd')
+    await page.locator('#map-card').waitFor()
     expect(complaints).toEqual([])
   })
 

@@ -112,8 +112,11 @@ function viewMap({ resources, levels, blind, places: given }) {
       const [other] = [...fingers.values()].filter(({ pointerId }) => pointerId !== event.pointerId)
       const far = (one) => Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY)
       const box = port.getBoundingClientRect()
+      // The middle between them goes with both.
+      at.x += dx / 2
+      at.y += dy / 2
       zoomBy(far(event) / Math.max(1, far(before)), (event.clientX + other.clientX) / 2 - box.left, (event.clientY + other.clientY) / 2 - box.top)
-    } else if (moved > 4) {
+    } else if (fingers.size === 1 && moved > 4) {
       at.x += dx
       at.y += dy
       draw()
