@@ -40,6 +40,9 @@ const parts = {
     onResolve({ filter: /\/subscribe\.js$/ }, ({ importer }) =>
       /[\\/]postgres[\\/]/.test(importer) ? { path: join(root, 'scripts/build/postgres-subscribe.mjs') } : undefined,
     )
+    onResolve({ filter: /\/transport$/ }, ({ importer }) =>
+      /[\\/]pino[\\/]/.test(importer) ? { path: join(root, 'scripts/build/pino-transport.cjs') } : undefined,
+    )
     onResolve({ filter: /\/event-target\.js$/ }, ({ importer }) =>
       /[\\/]linkedom[\\/]/.test(importer) ? { path: join(root, 'scripts/build/event-target.mjs') } : undefined,
     )

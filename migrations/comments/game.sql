@@ -199,11 +199,11 @@ comment on column game.guild_member.previous_until is 'valid_until of the versio
 comment on column game.guild_member.hash is 'Content hash: SHA-256 of the document as JSON text with sorted keys, 32 bytes, without what is sampled.';
 comment on column game.guild_member.extra is 'Fields of the record that have no column, in the shape of the API; elements of an array by their number. NULL: there are none.';
 
-comment on table game.guild_ranking is 'A guild''s place on a leaderboard, a row whenever it changed. Leaving the board gives no row.';
+comment on table game.guild_ranking is 'A guild''s place on a leaderboard, a row whenever it changed.';
 comment on column game.guild_ranking.guild_uuid is 'The guild.';
 comment on column game.guild_ranking.board is 'Name of the leaderboard in the API.';
 comment on column game.guild_ranking.observed_at is 'observed_at of the response with these values; they hold until the next row of the same key.';
-comment on column game.guild_ranking.position is 'Place, from 1.';
+comment on column game.guild_ranking.position is 'Place, from 1. NULL: the guild named the board, and does not any more.';
 
 comment on table game.guild_sample is 'A guild''s numbers, a row whenever one of them changed.';
 comment on column game.guild_sample.guild_uuid is 'The guild.';
@@ -222,7 +222,7 @@ comment on table game.guild_season is 'A guild''s rating in a season, a row when
 comment on column game.guild_season.guild_uuid is 'The guild.';
 comment on column game.guild_season.season is 'Number of the season; season 0 exists.';
 comment on column game.guild_season.observed_at is 'observed_at of the response with these values; they hold until the next row of the same key.';
-comment on column game.guild_season.rating is 'Season rating.';
+comment on column game.guild_season.rating is 'Season rating. NULL: the API does not send it.';
 comment on column game.guild_season.final_territories is 'Territories at the end of the season.';
 
 comment on table game.member_counter is 'What is counted about a member, a row whenever a value changed. Counters may fall: by joining again, by a glitch, for no visible reason.';
@@ -230,7 +230,7 @@ comment on column game.member_counter.guild_uuid is 'The guild whose response ha
 comment on column game.member_counter.player_uuid is 'The member.';
 comment on column game.member_counter.counter is 'Name: contributed (since joining), wars, guildRaids.total, raids.list.<raid>, playtime and so on, by its path in the API.';
 comment on column game.member_counter.observed_at is 'observed_at of the response with these values; they hold until the next row of the same key.';
-comment on column game.member_counter.value is 'The value, exact up to 2^53. What a member hides gives no row.';
+comment on column game.member_counter.value is 'The value, exact up to 2^53. NULL: the API does not send it any more. What a member hides gives no row.';
 
 comment on table game.member_counter_dip is 'Hours in which a counter of a member was lower than before: rises of other counters follow from two numbers. Materialized up to sync.tier.averaged_until.';
 comment on column game.member_counter_dip.guild_uuid is 'The guild.';
@@ -538,7 +538,7 @@ comment on column game.character_counter.player_uuid is 'Whose character it is.'
 comment on column game.character_counter.character_uuid is 'The character.';
 comment on column game.character_counter.counter is 'Name as in the API, nested ones with dots: xp, playtime (hours), skillPoints.strength, dungeons.list.<dungeon>. blocksWalked overflows and may be negative.';
 comment on column game.character_counter.observed_at is 'observed_at of the response with these values; they hold until the next row of the same key.';
-comment on column game.character_counter.value is 'The number.';
+comment on column game.character_counter.value is 'The number. NULL: the character had it, and has not any more.';
 
 comment on table game.character_profession is 'A character''s standing in a profession whenever it changed.';
 comment on column game.character_profession.player_uuid is 'Whose character it is.';
@@ -603,13 +603,13 @@ comment on table game.player_counter is 'A player''s counters over all character
 comment on column game.player_counter.player_uuid is 'The player.';
 comment on column game.player_counter.counter is 'Name as in the API, nested ones with dots: playtime (hours), wars, raids.total, raids.list.<raid>.';
 comment on column game.player_counter.observed_at is 'observed_at of the response with these values; they hold until the next row of the same key.';
-comment on column game.player_counter.value is 'The counter.';
+comment on column game.player_counter.value is 'The counter. NULL: the profile had it, and does not any more.';
 
 comment on table game.player_ranking is 'A player''s place on a leaderboard whenever it changed.';
 comment on column game.player_ranking.player_uuid is 'The player.';
 comment on column game.player_ranking.board is 'Name of the leaderboard.';
 comment on column game.player_ranking.observed_at is 'observed_at of the response with these values; they hold until the next row of the same key.';
-comment on column game.player_ranking.position is 'Place; 1 is the first.';
+comment on column game.player_ranking.position is 'Place; 1 is the first. NULL: the profile named the board, and does not any more.';
 
 comment on table game.player_status is 'Whether a player was online and when the latest login was, by the player''s own profile, whenever that changed.';
 comment on column game.player_status.player_uuid is 'The player.';
@@ -780,7 +780,7 @@ comment on column game.territory_resource.resource is 'EMERALD, ORE, WOOD, FISH,
 comment on column game.territory_resource.observed_at is 'observed_at of the response with these values; they hold until the next row of the same key.';
 comment on column game.territory_resource.generation is 'Produced per hour, in emeralds or pieces. 0: not produced here.';
 comment on column game.territory_resource.base_generation is 'Produced per hour before bonuses; filled for every resource, also where nothing is produced. NULL: the API did not send it.';
-comment on column game.territory_resource.stored is 'In the storage then; may exceed the limit.';
+comment on column game.territory_resource.stored is 'In the storage then; may exceed the limit. NULL, as all numbers: the territory listed the resource, and does not any more.';
 comment on column game.territory_resource.storage_limit is 'What the storage has room for.';
 
 comment on table game.video is 'Versions of the videos that the website lists: from when to when it listed each.';

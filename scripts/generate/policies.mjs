@@ -63,7 +63,7 @@ export const explained = {
     ends: 'a list that has the player',
   },
   unsent: {
-    says: 'records lack a field that most had, or a list of a record cannot be read',
+    says: 'records lack a field that most had, a record lists a number no more, or a list of it cannot be read',
     follows: 'it is unknown, since the last response that had it',
     ends: 'a response that has it; after two weeks, or with `--accept`, runs without it are not partial',
   },

@@ -682,7 +682,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[TerritoryStorage]:
-        """What a territory stored and produced at every step of [from_time, to_time), by the latest response before it; NULL, with the reason not observed, where none came for long, or of an hour of which retention has left the end alone, and no row after now. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step."""
+        """What a territory stored and produced at every step of [from_time, to_time), by the latest response before it; NULL, with the reason not observed, where none came for long, not sent, where the territory does not list the resource any more, or of an hour of which retention has left the end alone, and no row after now. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step."""
         given = {"territory": territory, "step": step, "from_time": from_time, "to_time": to_time, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("territory_storage", given, ["at", "resource", "stored", "storage_limit", "generation", "reason"], {"at"})
 
@@ -1892,7 +1892,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[GuildRanking]:
-        """A guild's place on a leaderboard, a row whenever it changed. Leaving the board gives no row. Latest rows of game.guild_ranking, from guilds."""
+        """A guild's place on a leaderboard, a row whenever it changed. Latest rows of game.guild_ranking, from guilds."""
         given = {"limit": limit, "order": order, "select": select, **filters}
         return self._ask("guild_ranking", given, ["guild_uuid", "board", "observed_at", "position", "confirmed_until"], {"observed_at", "confirmed_until"})
 
@@ -1904,7 +1904,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[GuildRankingSample]:
-        """A guild's place on a leaderboard, a row whenever it changed. Leaving the board gives no row. All rows of game.guild_ranking, from guilds."""
+        """A guild's place on a leaderboard, a row whenever it changed. All rows of game.guild_ranking, from guilds."""
         given = {"limit": limit, "order": order, "select": select, **filters}
         return self._ask("guild_ranking_sample", given, ["guild_uuid", "board", "observed_at", "position"], {"observed_at"})
 

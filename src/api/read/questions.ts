@@ -1445,7 +1445,7 @@ export interface Questions {
   readonly seasonRating: Ask<SeasonRatingArguments, SeasonRatingRow>
   /** What was stored and produced in the territories of a guild while it held them in [from_time, to_time), a row whenever a value changed. Per hour; emeralds or pieces. */
   readonly territoryEconomy: Ask<TerritoryEconomyArguments, TerritoryEconomyRow>
-  /** What a territory stored and produced at every step of [from_time, to_time), by the latest response before it; NULL, with the reason not observed, where none came for long, or of an hour of which retention has left the end alone, and no row after now. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step. */
+  /** What a territory stored and produced at every step of [from_time, to_time), by the latest response before it; NULL, with the reason not observed, where none came for long, not sent, where the territory does not list the resource any more, or of an hour of which retention has left the end alone, and no row after now. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step. */
   readonly territoryStorage: Ask<TerritoryStorageArguments, TerritoryStorageRow>
   /** Treasury, defences and headquarters of a territory at some instant of [from_time, to_time), a row whenever one changed. confirmed_until: the last response that showed it; it is not known of the time after that. Arguments: territory, its exact name; from_time; to_time. */
   readonly territoryStanding: Ask<TerritoryStandingArguments, TerritoryStandingRow>

@@ -23,7 +23,8 @@ begin atomic
   select moment.at, kept.resource, case when not moment.is_unwatched and not lost.is_so then latest.stored end,
          case when not moment.is_unwatched and not lost.is_so then latest.storage_limit end,
          case when not moment.is_unwatched and not lost.is_so then latest.generation end,
-         case when moment.is_unwatched then 'not observed' when lost.is_so then 'only the end of the hour is kept' end
+         case when moment.is_unwatched then 'not observed' when lost.is_so then 'only the end of the hour is kept'
+              when num_nonnulls(latest.stored, latest.storage_limit, latest.generation) = 0 then 'not sent' end
     from kept
    cross join moment
     -- A sample is a change: the latest one holds until the next.
@@ -43,7 +44,7 @@ begin atomic
    order by moment.at, kept.resource collate "C";
 end;
 comment on function analytics.territory_storage(text, timestamptz, timestamptz, interval) is
-'What a territory stored and produced at every step of [from_time, to_time), by the latest response before it; NULL, with the reason not observed, where none came for long, or of an hour of which retention has left the end alone, and no row after now. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step.';
+'What a territory stored and produced at every step of [from_time, to_time), by the latest response before it; NULL, with the reason not observed, where none came for long, not sent, where the territory does not list the resource any more, or of an hour of which retention has left the end alone, and no row after now. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step.';
 
 create or replace function analytics.territory_standing(territory text, from_time timestamptz, to_time timestamptz)
 returns table (valid_from timestamptz, valid_until timestamptz, is_hq boolean, treasury text, defences text, confirmed_until timestamptz)

@@ -136,7 +136,12 @@ begin atomic
                           and one.observed_at < moment.at
                         order by one.observed_at desc limit 5) last) step) near
   ), started as materialized (
-    select spent.*, again.value as again, coalesce(before.value, case when again.begins <= from_time then again.value end) as before,
+    -- A member's own NULL: the API did not list the counter of this one from then on.
+    select spent.*, again.value as again,
+           case when not coalesce(whole.is_unlisted, false)
+                then coalesce(whole.value, sent.value, case when again.begins <= from_time then again.value end) end as before,
+           coalesce(whole.value, sent.value, case when again.begins <= from_time then again.value end) as before_sent,
+           coalesce(whole.is_unlisted, false) as was_unlisted, coalesce(last.is_unlisted, false) as is_unlisted, coalesce(last.is_unlisted and last.observed_at <= from_time, false) as is_never_listed,
            coalesce(is_since_joining and spent.joined >= from_time, false) as is_within,
            coalesce(is_since_joining and spent.joined >= case when period.is_begun then period.known_at else from_time end, false) as is_new,
            coalesce(entered.is_watched, true) and coalesce(gone.is_watched, true) as is_bounded
@@ -145,14 +150,26 @@ begin atomic
       left join again on again.player_uuid = spent.player_uuid and again.joined is not distinct from spent.joined
       left join edge entered on entered.at = spent.begins and spent.begins > period.inside_from
       left join edge gone on gone.at = spent.ends
-      left join lateral (select one.value from game.member_counter one
+      left join lateral (select one.observed_at, one.value, one.value is null
+                                and not exists (select from unsent where unsent.last_sent_at < one.observed_at and unsent.until_at > one.observed_at) as is_unlisted
+                           from game.member_counter one
                           where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = spent.player_uuid
-                            and one.value is not null and one.observed_at >= spent.begins and one.observed_at < spent.ends
-                            and one.observed_at <= from_time
-                          order by one.observed_at desc limit 1) before on true
+                            and one.observed_at >= spent.begins and one.observed_at < spent.ends and one.observed_at <= from_time
+                          order by one.observed_at desc limit 1) whole on true
+      left join lateral (select one.value from game.member_counter one
+                          where whole.observed_at is not null and whole.value is null
+                            and one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = spent.player_uuid
+                            and one.value is not null and one.observed_at >= spent.begins and one.observed_at <= whole.observed_at
+                          order by one.observed_at desc limit 1) sent on true
+      left join lateral (select one.observed_at, one.value is null
+                                and not exists (select from unsent where unsent.last_sent_at < one.observed_at and unsent.until_at > one.observed_at) as is_unlisted
+                           from game.member_counter one
+                          where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = spent.player_uuid
+                            and one.observed_at >= spent.begins and one.observed_at < spent.ends and one.observed_at <= to_time
+                          order by one.observed_at desc limit 1) last on true
   ), sure as materialized (
     select started.*,
-           bool_and(period.is_watched and started.is_bounded and (started.before is not null or started.is_new))
+           bool_and(period.is_watched and started.is_bounded and not started.is_unlisted and (started.before is not null or started.is_new))
              over (partition by started.player_uuid) as is_sure,
            -- Who was a member when the period began was no member of another stay before.
            period.is_begun or bool_or(coalesce(started.joined <= from_time, false)) over (partition by started.player_uuid) as is_whole_time
@@ -267,7 +284,7 @@ begin atomic
   ), risen as (
     -- Of counters that fell, the most that they can have risen by is not known.
     select stay.player_uuid, stay.joined,
-           case when count(rise.gained) = 0 then null
+           case when count(rise.gained) = 0 or bool_or(stay.was_unlisted) then null
                 when bool_and(stay.is_sure) then coalesce(sum(rise.gained) filter (where rise.is_inside), 0)
                 else greatest(0, least(coalesce(sum(rise.gained) filter (where rise.is_inside), 0),
                                        (array_agg(rise.lowest order by rise.observed_at desc) filter (where rise.is_before or rise.is_inside))[1]
@@ -280,9 +297,11 @@ begin atomic
      group by stay.player_uuid, stay.joined
      union all
     select stay.player_uuid, stay.joined,
-           greatest(0, latest.value - coalesce(base.value, case when stay.is_whole then 0 else coalesce(stay.again, earliest.value) end)),
+           case when not stay.is_never_listed
+                then greatest(0, latest.value - coalesce(base.value, case when stay.is_whole then 0 else coalesce(stay.again, earliest.value) end)) end,
            case when stay.is_whole_time and stay.is_bounded and stay.begins <= period.known_until and stay.ends > period.known_until
-                then most.value - coalesce(stay.before, case when is_since_joining then 0 end) end,
+                 and not stay.is_unlisted
+                then most.value - coalesce(stay.before_sent, case when is_since_joining then 0 end) end,
            'exact'
       from (select * from stay
              where not exists (select from uneven
@@ -301,7 +320,7 @@ begin atomic
                             and one.value is not null and one.observed_at >= stay.begins and one.observed_at < stay.ends
                             and one.observed_at > from_time and one.observed_at <= stay.since
                           order by one.observed_at desc limit 1) later on stay.since > from_time
-     cross join lateral (select coalesce(later.value, stay.before, case when stay.begins <= stay.since then stay.again end) as value) base
+     cross join lateral (select coalesce(later.value, stay.before, case when stay.begins <= stay.since and not stay.was_unlisted then stay.again end) as value) base
       left join lateral (select one.value from game.member_counter one
                           where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
                             and one.value is not null and one.observed_at >= stay.begins and one.observed_at < stay.ends

@@ -592,12 +592,12 @@ select kept.guild_uuid, kept.board, kept.observed_at,
           from game.guild_ranking kept
          order by kept.guild_uuid, kept.board, kept.observed_at desc) kept
  order by kept.guild_uuid, kept.board;
-comment on view analytics.guild_ranking is 'A guild''s place on a leaderboard, a row whenever it changed. Leaving the board gives no row. Latest rows of game.guild_ranking, from guilds.';
+comment on view analytics.guild_ranking is 'A guild''s place on a leaderboard, a row whenever it changed. Latest rows of game.guild_ranking, from guilds.';
 
 create or replace view analytics.guild_ranking_sample as
 select kept.guild_uuid, kept.board, kept.observed_at, kept.position
   from game.guild_ranking kept;
-comment on view analytics.guild_ranking_sample is 'A guild''s place on a leaderboard, a row whenever it changed. Leaving the board gives no row. All rows of game.guild_ranking, from guilds.';
+comment on view analytics.guild_ranking_sample is 'A guild''s place on a leaderboard, a row whenever it changed. All rows of game.guild_ranking, from guilds.';
 
 create or replace view analytics.guild_sample as
 with lacking as materialized (select columns from analytics.not_sent('guild_sample') lacking)

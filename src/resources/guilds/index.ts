@@ -120,9 +120,14 @@ export const guilds = defineWorklist({
   },
   samples: {
     guild: { table: guildSample, key: ['guildUuid'], counters: ['level', 'wars', 'raids'] },
-    seasons: { table: guildSeason, key: ['guildUuid', 'season'] },
-    rankings: { table: guildRanking, key: ['guildUuid', 'board'] },
-    counters: { table: memberCounter, key: ['guildUuid', 'playerUuid', 'counter'], counters: ['value'] },
+    seasons: { table: guildSeason, key: ['guildUuid', 'season'], listedBy: 'season' },
+    rankings: { table: guildRanking, key: ['guildUuid', 'board'], listedBy: 'board' },
+    counters: {
+      table: memberCounter,
+      key: ['guildUuid', 'counter', 'playerUuid'],
+      listedBy: 'counter',
+      counters: ['value'],
+    },
     presence: { table: memberPresence, key: ['guildUuid', 'playerUuid'] },
   },
   listing: { resource: 'guild-list', history: guildListHistory },

@@ -1,5 +1,6 @@
 import { isInstant, isUuid, uuidText } from '../../api/schemas/form/limits.ts'
 import { misfitOf, type OddField, readLeniently } from '../../api/schemas/form/record.ts'
+import { isFields } from '../../api/schemas/form/unknown.ts'
 import {
   type Guild,
   type GuildMember,
@@ -46,6 +47,10 @@ export function normalizeGuild(record: unknown, context?: ResponseContext): Norm
   const ignored: IgnoredInstant[] = []
   const guildUuid = uuidText(guild.uuid)
   const { placed, quarantined } = placeMembers(guild, context, ignored)
+  // What a member hides is not sent either.
+  const shown: Row[] = []
+  for (const { playerUuid, hides, member, odd: unread } of placed)
+    if (isFields(member.globalData) && hides.length + unread.length === 0) shown.push({ guildUuid, playerUuid })
   return {
     key: guildUuid,
     document: { ...profile, uuid: guildUuid } as Entity['document'],
@@ -77,6 +82,11 @@ export function normalizeGuild(record: unknown, context?: ResponseContext): Norm
       rankings: Object.entries(ranking ?? {}).map(([board, position]) => ({ guildUuid, board, position })),
       counters: placed.flatMap((one) => counters(guildUuid, one)),
       presence: placed.map((one) => presence(guildUuid, one)),
+    },
+    lists: {
+      seasons: isFields(seasonRanks) ? [{ guildUuid }] : [],
+      rankings: isFields(ranking) ? [{ guildUuid }] : [],
+      counters: shown,
     },
     ignored,
     odd,

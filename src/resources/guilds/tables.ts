@@ -106,7 +106,7 @@ export const guildSeason = gameTable(
     guildUuid: uuid('The guild.').notNull(),
     season: integer('Number of the season; season 0 exists.').notNull(),
     observedAt: sampledAt(),
-    rating: bigint('Season rating.'),
+    rating: bigint('Season rating. NULL: the API does not send it.'),
     finalTerritories: integer('Territories at the end of the season.'),
   },
   (self) => [
@@ -117,9 +117,9 @@ export const guildSeason = gameTable(
 
 export const guildRanking = sampleTable(
   'guild_ranking',
-  "A guild's place on a leaderboard, a row whenever it changed. Leaving the board gives no row.",
+  "A guild's place on a leaderboard, a row whenever it changed.",
   { guildUuid: uuid('The guild.'), board: text('Name of the leaderboard in the API.') },
-  { position: integer('Place, from 1.') },
+  { position: integer('Place, from 1. NULL: the guild named the board, and does not any more.') },
 )
 
 export const memberCounter = gameTable(
@@ -132,7 +132,9 @@ export const memberCounter = gameTable(
       'Name: contributed (since joining), wars, guildRaids.total, raids.list.<raid>, playtime and so on, by its path in the API.',
     ).notNull(),
     observedAt: sampledAt(),
-    value: doublePrecision('The value, exact up to 2^53. What a member hides gives no row.'),
+    value: doublePrecision(
+      'The value, exact up to 2^53. NULL: the API does not send it any more. What a member hides gives no row.',
+    ),
   },
   (self) => [
     primaryKey({

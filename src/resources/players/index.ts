@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isUuid, uuidText } from '../../api/schemas/form/limits.ts'
 import { misfitOf, type OddField, readLeniently } from '../../api/schemas/form/record.ts'
-import { fieldsOf } from '../../api/schemas/form/unknown.ts'
+import { fieldsOf, isFields } from '../../api/schemas/form/unknown.ts'
 import { type Character, characterSchema, parseCharacter } from '../../api/schemas/people/characters.ts'
 import { type Player, parsePlayer, playerSchema } from '../../api/schemas/people/players.ts'
 import { readRestrictions } from '../../api/schemas/people/restrictions.ts'
@@ -95,10 +95,20 @@ export const players = defineWorklist({
   },
   samples: {
     status: { table: playerStatus, key: ['playerUuid'] },
-    counters: { table: playerCounter, key: ['playerUuid', 'counter'], counters: ['value'] },
-    rankings: { table: playerRanking, key: ['playerUuid', 'board'] },
-    characterCounters: { table: characterCounter, key: [...ofCharacterKey, 'counter'], counters: ['value'] },
-    professions: { table: characterProfession, key: [...ofCharacterKey, 'profession'], counters: ['level'] },
+    counters: { table: playerCounter, key: ['playerUuid', 'counter'], listedBy: 'counter', counters: ['value'] },
+    rankings: { table: playerRanking, key: ['playerUuid', 'board'], listedBy: 'board' },
+    characterCounters: {
+      table: characterCounter,
+      key: [...ofCharacterKey, 'counter'],
+      listedBy: 'counter',
+      counters: ['value'],
+    },
+    professions: {
+      table: characterProfession,
+      key: [...ofCharacterKey, 'profession'],
+      listedBy: 'profession',
+      counters: ['level'],
+    },
     quests: { table: characterQuest, key: [...ofCharacterKey, 'quest'] },
   },
   plan: planPlayers,
@@ -183,10 +193,21 @@ function normalizePlayer(record: unknown, context?: ResponseContext): Normalized
       ),
       ...characters.samples,
     },
+    lists: restricted.length + odd.length + oddRules.length > 0 ? {} : listsOf(playerUuid, player, characters.lists),
     ignored,
     odd: [...odd, ...oddRules],
     quarantined: characters.quarantined,
   }
+}
+
+/** Of what a profile lists all, where the player hides nothing: what is hidden is not sent either. */
+function listsOf(
+  playerUuid: string,
+  { globalData, ranking }: Player,
+  ofCharacters: NonNullable<Entity['lists']>,
+): NonNullable<Entity['lists']> {
+  const own = [{ playerUuid }]
+  return { counters: isFields(globalData) ? own : [], rankings: isFields(ranking) ? own : [], ...ofCharacters }
 }
 
 /** `online: false` of a player who hides it means nothing, nor does `lastJoin`, which is then frozen or missing (API reference 7.3). */
@@ -225,6 +246,7 @@ function charactersOf(playerUuid: string, characters: unknown, restricted: reado
   const entities: Entity[] = []
   const quarantined: QuarantinedPart[] = []
   const samples = { characterCounters: [] as Row[], professions: [] as Row[], quests: [] as Row[] }
+  const lists = { characterCounters: [] as Row[], professions: [] as Row[] }
   for (const [uuid, record] of fieldsOf(characters)) {
     const key = `${playerUuid}/${uuidText(uuid)}`
     const known = isUuid(uuid)
@@ -235,6 +257,10 @@ function charactersOf(playerUuid: string, characters: unknown, restricted: reado
       const owner = { playerUuid, characterUuid: uuidText(uuid) }
       samples.characterCounters.push(...counters(owner, character))
       samples.professions.push(...professions(owner, character))
+      const isShown =
+        odd.length === 0 && !character.removedStat?.length && readRestrictions(character).names.length === 0
+      if (isShown) lists.characterCounters.push(owner)
+      if (isShown && isFields(character.professions)) lists.professions.push(owner)
       for (const quest of new Set(character.quests ?? [])) samples.quests.push({ ...owner, quest, done: true })
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
@@ -245,7 +271,7 @@ function charactersOf(playerUuid: string, characters: unknown, restricted: reado
   }
   const hidden = restricted.includes('characterListAccess') || restricted.includes('huntedCharacterAccess')
   // Otherwise there may be others: the list is empty or not there, or it or some kind of character is hidden.
-  return { entities, complete: fieldsOf(characters).length > 0 && !hidden, samples, quarantined }
+  return { entities, complete: fieldsOf(characters).length > 0 && !hidden, samples, lists, quarantined }
 }
 
 /** What makes a character this one. What moves while it is played is in the samples. */

@@ -81,14 +81,14 @@ export const playerCounter = sampleTable(
     playerUuid: uuid('The player.'),
     counter: text('Name as in the API, nested ones with dots: playtime (hours), wars, raids.total, raids.list.<raid>.'),
   },
-  { value: doublePrecision('The counter.').notNull() },
+  { value: doublePrecision('The counter. NULL: the profile had it, and does not any more.') },
 )
 
 export const playerRanking = sampleTable(
   'player_ranking',
   "A player's place on a leaderboard whenever it changed.",
   { playerUuid: uuid('The player.'), board: text('Name of the leaderboard.') },
-  { position: integer('Place; 1 is the first.').notNull() },
+  { position: integer('Place; 1 is the first. NULL: the profile named the board, and does not any more.') },
 )
 
 export const characterCounter = sampleTable(
@@ -101,7 +101,7 @@ export const characterCounter = sampleTable(
       'Name as in the API, nested ones with dots: xp, playtime (hours), skillPoints.strength, dungeons.list.<dungeon>. blocksWalked overflows and may be negative.',
     ),
   },
-  { value: doublePrecision('The number.').notNull() },
+  { value: doublePrecision('The number. NULL: the character had it, and has not any more.') },
 )
 
 export const characterProfession = sampleTable(

@@ -32,7 +32,7 @@ export const territories = defineResource({
       },
     },
   },
-  samples: { resources: { table: territoryResource, key: ['territory', 'resource'] } },
+  samples: { resources: { table: territoryResource, key: ['territory', 'resource'], listedBy: 'resource' } },
   extract: async (api, { signal, lane = 'live' }) => {
     const answer = await api.guilds.territories({ signal, lane })
     const records = Object.entries(answer.body).map(([territory, record]) => ({ territory, record }))

@@ -41,6 +41,7 @@ export function normalizeTerritory(named: unknown, context?: ResponseContext): N
     relatedEntities: { holds: namesHolder(guild, sent) ? [holdOf(territory, guild, acquired, context)] : [] },
     ...(namesHolder(guild, sent) || guild === undefined ? {} : { odd: [oddHolder(guild)] }),
     samples: { resources: resourceRows(territory, resources) },
+    ...(resources === undefined || Array.isArray(resources) ? { lists: { resources: [{ territory }] } } : {}),
     ignored,
   }
 }

@@ -103,7 +103,9 @@ export const territoryResource = sampleTable(
     baseGeneration: bigint(
       'Produced per hour before bonuses; filled for every resource, also where nothing is produced. NULL: the API did not send it.',
     ),
-    stored: bigint('In the storage then; may exceed the limit.'),
+    stored: bigint(
+      'In the storage then; may exceed the limit. NULL, as all numbers: the territory listed the resource, and does not any more.',
+    ),
     storageLimit: bigint('What the storage has room for.'),
   },
 )

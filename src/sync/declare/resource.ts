@@ -48,6 +48,8 @@ export interface Entity {
   readonly incomplete?: readonly string[]
   /** Measured values by the name of their table in `samples`. */
   readonly samples?: Readonly<Record<string, readonly Row[]>>
+  /** Of what it has all samples, by the name of their table: the columns of their key but `listedBy`. What these lack is not sent. */
+  readonly lists?: Readonly<Record<string, readonly Row[]>>
   /** What only `derive` needs of this record. */
   readonly facts?: Json
   /** Impossible instants of the record. */
@@ -156,8 +158,10 @@ export interface Normalized<H extends History> extends Omit<Entity, 'root' | 'pa
 export interface SampleTable {
   /** Primary key: the key columns, then `observed_at`. */
   readonly table: AnyPgTable
-  /** Property names of the columns that say what is measured. */
+  /** Property names of the columns that say what is measured, in the order of the primary key. */
   readonly key: readonly string[]
+  /** The one of these by which records list their samples, such as the name of a counter. What is listed no more has a sample of NULL. */
+  readonly listedBy?: string
   /** Property names of the columns that count up: many of them at zero at once are hard to believe. */
   readonly counters?: readonly string[]
   /** They are what the resource is about: a response that shows others has changed it. Default: they are measured beside it. */

@@ -51,7 +51,7 @@ export type ClaimKind =
   | 'rank'
   /** A key that no earlier response showed, where its appearance is an event, or most keys, or members of a guild, are new at once: it is there since the first of them. */
   | 'appeared'
-  /** Records lack a field that most had, or a list of one record cannot be read: from then on it is unknown. */
+  /** Records lack a field that most had, or one record a number that it listed, or its list cannot be read: from then on that is unknown. */
   | 'unsent'
   /** The record of a key cannot be read, or is not among those that came: from then on what it shows is unknown. */
   | 'unread'

@@ -17,6 +17,9 @@ export interface Prepared extends Pick<Entity, 'key' | 'root' | 'parts'> {
   readonly since: Entity['since']
   readonly incomplete: Entity['incomplete']
   readonly samples: Entity['samples']
+  readonly lists: Entity['lists']
+  /** Which of the samples that are listed it has, as an integer of 32 bits; 0: none. */
+  readonly listed: number
   readonly facts: Entity['facts']
   /** Content hash of the document: another one means another version. */
   readonly hash: Buffer
@@ -61,10 +64,10 @@ export function preparerOf(resource: ResourceBase, findings: Findings): (record:
       quarantine({ key: texts.key, raw: record, path, reason: error.message, misfit: misfitOf(error) })
     }
     const related = relatedOf(entity.relatedEntities, body, respelled)
-    const samples = samplesOf(texts.key, entity.samples, body, respelled)
+    const measured = samplesOf(texts.key, entity.samples, body, respelled)
     for (const bad of entity.quarantined ?? []) quarantine(bad)
     for (const instant of entity.ignored ?? []) ignored.push(instant)
-    const prepared = fingerprinted(entity, texts, { samples, related, odd: oddOf(entity), respelled })
+    const prepared = fingerprinted(entity, texts, { ...measured, related, odd: oddOf(entity), respelled })
     // Nothing of a document that cannot be stored is read again.
     return error ? { ...prepared, documentText: '{}', withoutRoot: true } : prepared
   }
@@ -158,13 +161,17 @@ function relatedPreparer(resource: ResourceBase, quarantine: (bad: QuarantinedPa
   }
 }
 
-/** The samples of an entity without those that Postgres would refuse: each is a measurement of its own. */
+/** The samples of an entity without those that Postgres would refuse: each is a measurement of its own. And which are listed, by number. */
 function sampleChecker(resource: ResourceBase, quarantine: (bad: QuarantinedPart) => void) {
   const checks = new Map(
-    Object.entries(resource.samples ?? {}).map(([name, { table, key }]) => [name, { check: rowCheck(table), key }]),
+    Object.entries(resource.samples ?? {}).map(([name, { table, ...how }]) => [
+      name,
+      { check: rowCheck(table), ...how },
+    ]),
   )
-  return (key: string, samples: Entity['samples'], body: unknown, respelled: Respelled): Entity['samples'] => {
-    if (!samples) return undefined
+  return (key: string, samples: Entity['samples'], body: unknown, respelled: Respelled) => {
+    if (!samples) return { samples, listed: 0 }
+    let listed = 0
     const good: Record<string, readonly Row[]> = {}
     for (const [name, rows] of Object.entries(samples)) {
       const found = checks.get(name)
@@ -175,9 +182,20 @@ function sampleChecker(resource: ResourceBase, quarantine: (bad: QuarantinedPart
         if (bad) quarantine({ key, raw: row, path: placeOf(body, bad.value, bad.property), reason: bad.reason })
         return !bad
       }
-      good[name] = rows.some(badOf) ? rows.filter(isGood) : rows
+      const kept = rows.some(badOf) ? rows.filter(isGood) : rows
+      good[name] = kept
+      if (found.listedBy === undefined) continue
+      for (const row of kept) {
+        // FNV-1a of the key; the sum is the same in any order.
+        let hash = 0x811c9dc5
+        for (const property of found.key) {
+          const text = `${String(row[property])}\n`
+          for (let nth = 0; nth < text.length; nth++) hash = Math.imul(hash ^ text.charCodeAt(nth), 0x01000193)
+        }
+        listed = (listed + hash) | 0
+      }
     }
-    return good
+    return { samples: good, listed }
   }
 }
 
@@ -260,6 +278,7 @@ const noExtra: Prepared['extra'] = []
 /** What belongs to an entity beside its document. */
 interface Beside {
   readonly samples: Entity['samples']
+  readonly listed?: number
   readonly related?: Prepared['relatedEntities']
   readonly odd?: readonly Misfit[]
   readonly respelled: Respelled
@@ -276,9 +295,9 @@ function asSent(documentText: string, respelled: Respelled): string {
 }
 
 function fingerprinted(
-  { root, parts, since, facts, incomplete, formerly, extra = noExtra }: WithExtra,
+  { root, parts, since, facts, incomplete, formerly, lists, extra = noExtra }: WithExtra,
   { key, documentText }: Texts,
-  { samples, related: relatedEntities = noRelated, odd = [], respelled }: Beside,
+  { samples, listed = 0, related: relatedEntities = noRelated, odd = [], respelled }: Beside,
 ): Prepared {
   const hash = sha256(documentText)
   const sentText = formerly === undefined ? asSent(documentText, respelled) : canonicalJson(formerly)
@@ -289,7 +308,7 @@ function fingerprinted(
   const plain = further.every((value) => value === undefined || value === null)
   const fingerprint = plain ? hash : sha256(documentText + canonicalJson(further.map((value) => value ?? null) as Json))
   // Each with the same fields in the same order, so that what reads them is fast.
-  const measured = { since, incomplete, samples, facts }
+  const measured = { since, incomplete, samples, lists, listed, facts }
   return {
     key,
     root,

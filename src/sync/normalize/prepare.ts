@@ -318,6 +318,7 @@ function lineOf(entity: Prepared): string {
   return line
 }
 
+/** The content hash of a response. Its first four bytes say which samples its records list, where they list any. */
 export function fingerprintOf(extraction: Extraction, { entities, quarantined, repetition }: Preparation): Buffer {
   const others = quarantined.map(({ hash }) => base64(hash))
   // Completeness is part of it: only a complete response shows what is missing.
@@ -325,7 +326,11 @@ export function fingerprintOf(extraction: Extraction, { entities, quarantined, r
   if (extraction.facts !== undefined) others.push(base64(sha256(JSON.stringify(extraction.facts))))
   const lines = linesOf(entities, others, repetition?.linesBefore)
   repetition?.remember({ lines })
-  return hashOfLines(lines.sorted)
+  const hash = hashOfLines(lines.sorted)
+  let listed = 0
+  for (const entity of entities) listed = (listed + entity.listed) | 0
+  if (listed !== 0) hash.writeInt32BE(listed)
+  return hash
 }
 
 /** So many lines are put into their places one by one: more take as long as sorting all. */

@@ -218,7 +218,7 @@ export async function carryOdd(
   const made = new Set(lacking.map(named))
   const over = (await pendingClaims(sql, witness, 'unsent')).filter(
     ({ subject, value, firstAt }) =>
-      value !== '' &&
+      value.startsWith('/') &&
       !made.has(named({ subject, value })) &&
       (seen.has(subject) || witness.at.getTime() - firstAt.getTime() > longestClaim),
   )

@@ -32,10 +32,9 @@ import {
 import type { Appeared, Loaded, NewKeys, Order, Withdrawn } from './load.ts'
 import { type Absence, closeAbsent, closePreviousSpells, countCurrent, findMissingKeys } from './missing-keys.ts'
 import { loadAndRemember, takeBackOfGone } from './pending-versions.ts'
-import { appendSamples } from './samples.ts'
+import { loadSamples } from './samples.ts'
 import { lostBy, recordDrift } from './shape-changes.ts'
 import { judgeUnread } from './unread-keys.ts'
-import { noneUnsent } from './unsent-fields.ts'
 import type { IncomingResponse } from './validate-response.ts'
 
 interface Among {
@@ -115,7 +114,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const touched: Touched = { keys: new Set(closed.map(({ key }) => key)), concerns: new Set() }
   addTouched(touched, resource.history, loaded)
   const related = await loadRelated(sql, resource, there, witness, { goneRoots: gone, isWhole: !unknown, touched })
-  const { sampled, samples, content } = await loadSamples(sql, resource, withoutSamplesOf(there, related.held), at)
+  const { sampled, samples, content } = await loadSamples(sql, resource, withoutSamplesOf(there, related.held), witness)
   const named = waiting.toSorted().slice(0, 3)
   const missed = { what: 'records', waiting: waiting.length, named, ended: closed.length }
   const guarded = [
@@ -134,7 +133,7 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const drift = await recordDrift(sql, resource, found, {
     preparation,
     loaded,
-    unsent: response.unsent ?? noneUnsent,
+    unsent: response.unsent ?? { begun: [], ended: [] },
     volatile: [...loaded.volatile.begun, ...related.volatile],
     gone: response.gone,
     isWhole: response.scope === undefined,
@@ -179,7 +178,9 @@ function withoutSamplesOf(response: IncomingResponse, held: readonly Row[]): Inc
     Object.fromEntries(
       Object.entries(samples ?? {}).map(([name, rows]) => [name, rows.filter((row) => !isOfHeld(row))]),
     )
-  const entities = response.preparation.entities.map((one) => ({ ...one, samples: withoutHeldIn(one.samples) }))
+  const entities = response.preparation.entities.map((one) => {
+    return { ...one, samples: withoutHeldIn(one.samples), lists: withoutHeldIn(one.lists) }
+  })
   return { ...response, preparation: { ...response.preparation, entities } }
 }
 
@@ -213,30 +214,6 @@ async function deriveEvents(
     pendingClaims: (kind) => pendingClaims(sql, witness, kind),
     withdrawn,
   })
-}
-
-/** Appends the samples of a response. `content`: how many of them are what the resource is about. */
-async function loadSamples(
-  sql: Sql,
-  resource: ResourceBase,
-  { preparation, last, unsent }: IncomingResponse,
-  at: Date,
-) {
-  const tables = Object.entries(resource.samples ?? {})
-  const incoming = tables.map(([name, sample]) => ({
-    sample,
-    rows: preparation.entities.flatMap((entity) => entity.samples?.[name] ?? []),
-    leftOut: unsent?.dependents.samples.get(name) ?? new Set(),
-    unknown: unsent?.unknown.samples.get(name) ?? new Set(),
-  }))
-  const sampled = await appendSamples(sql, incoming, at)
-  let [samples, content] = [0, 0]
-  for (const [nth, { written }] of sampled.entries()) {
-    samples += written
-    // The first response changes nothing.
-    if (incoming[nth]?.sample.isContent && last) content += written
-  }
-  return { sampled, content, samples }
 }
 
 /** Counts the current keys where the last accepted response does not say how many it left. @param more those since then */

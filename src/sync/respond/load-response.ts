@@ -106,7 +106,11 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
     isSame: status === 'unchanged',
   })
   const followsUnsent = known.wasUnsent || known.open.length + known.pending.length > 0
-  const judged = { ...validation, response: { ...validation.response, ...(unsent ? { unsent } : {}), followsUnsent } }
+  // What was imported has no hash.
+  const before = incoming.last?.contentHash.subarray(0, 4)
+  const listsOthers = before !== undefined && Buffer.compare(contentHash.subarray(0, 4), before) !== 0
+  const response = { ...validation.response, ...(unsent ? { unsent } : {}), followsUnsent, listsOthers }
+  const judged = { ...validation, response }
   const { awaitsAbsences, awaitsKeys, ...accepted } = await loadUnlessKnown(sql, resource, judged, witness)
   // It may be another list: its fields say nothing of this one.
   if (awaitsKeys) await restorePresence(sql, witness, known)

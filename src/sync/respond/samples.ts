@@ -1,7 +1,9 @@
 import type { Sql } from '../../db/database.ts'
-import type { Row, SampleTable } from '../declare/resource.ts'
+import type { Entity, ResourceBase, Row, SampleTable } from '../declare/resource.ts'
+import { type Claim, corroborate, forgetClaims, mayClaim, pendingClaims, type Witness } from '../evidence/claims.ts'
 import { bulkTable } from '../sql/history-sql.ts'
 import type { Fall } from './guard-actions.ts'
+import type { IncomingResponse } from './validate-response.ts'
 
 /** Columns of samples, by property name, of which a response does not say anything. */
 interface LeftOutColumns {
@@ -19,6 +21,39 @@ interface Sampled extends Fall {
 interface IncomingSamples extends LeftOutColumns {
   readonly sample: SampleTable
   readonly rows: readonly Row[]
+}
+
+interface ListedSamples {
+  readonly incoming: readonly (IncomingSamples & { readonly name: string })[]
+  readonly entities: readonly { readonly lists: Entity['lists'] }[]
+  /** Of a worklist: the key of the response. */
+  readonly scope: string | undefined
+}
+
+/** Appends the samples of a response. `content`: how many of them are what the resource is about. */
+export async function loadSamples(
+  sql: Sql,
+  resource: ResourceBase,
+  { preparation, last, scope, unsent, listsOthers }: IncomingResponse,
+  witness: Witness,
+) {
+  const incoming = Object.entries(resource.samples ?? {}).map(([name, sample]) => ({
+    name,
+    sample,
+    rows: preparation.entities.flatMap((entity) => entity.samples?.[name] ?? []),
+    leftOut: unsent?.dependents.samples.get(name) ?? new Set(),
+    unknown: unsent?.unknown.samples.get(name) ?? new Set(),
+  }))
+  const sampled = await appendSamples(sql, incoming, witness.at)
+  if (last && (listsOthers || mayClaim(witness, 'unsent')))
+    await endUnlisted(sql, witness, { incoming, entities: preparation.entities, scope })
+  let [samples, content] = [0, 0]
+  for (const [nth, { written }] of sampled.entries()) {
+    samples += written
+    // The first response changes nothing.
+    if (incoming[nth]?.sample.isContent && last) content += written
+  }
+  return { sampled, content, samples }
 }
 
 /**
@@ -85,4 +120,92 @@ function appending({ sample, rows, leftOut = new Set(), unknown = new Set() }: I
             'above', ${counted((counter) => `"latest ${counter}" > 0`)}, 'fell', ${counted((counter) => `"latest ${counter}" > 0 and ${counter} = 0`)})
        from ${compared} limit 1)`,
   }
+}
+
+/**
+ * What records list no more is not sent: a number that several responses lack is unknown since the first of them, and its sample NULL.
+ * Where one of them lists it again, it stays. Of a table whose rows all follow from a field that is not sent, the field says it.
+ */
+async function endUnlisted(sql: Sql, witness: Witness, { incoming, entities, scope }: ListedSamples): Promise<void> {
+  const pending = (await pendingClaims(sql, witness, 'unsent', scope)).filter(({ value }) => /^[^/]/.test(value))
+  for (const { name: ofEntity, sample, rows, leftOut } of incoming) {
+    const { key, table, listedBy } = sample
+    const lists = entities.flatMap((entity) => entity.lists?.[ofEntity] ?? [])
+    if (listedBy === undefined || lists.length === 0 || leftOut?.has('*')) continue
+    const { name, columns } = bulkTable(table)
+    const subjectOf = (row: Row) => key.flatMap((one) => (one === listedBy ? [] : [row[one]])).join('/')
+    const lacking = (await unlistedIn(sql, sample, { rows, lists }, witness.at)).map((row) => {
+      return { subject: subjectOf(row), value: `${name} ${row[listedBy]}`, row }
+    })
+    const [made, listed] = [new Set(lacking.map(named)), new Set(lists.map(subjectOf))]
+    const isOver = (one: Required<Claim>) =>
+      one.value.startsWith(`${name} `) && listed.has(one.subject) && !made.has(named(one))
+    await forgetClaims(sql, witness.resource, 'unsent', pending.filter(isOver))
+    const { confirmed } = await corroborate(sql, witness, 'unsent', lacking)
+    if (confirmed.length === 0) continue
+    const since = new Map(confirmed.map((one) => [named(one), one.firstAt]))
+    const gone = lacking.flatMap((one) =>
+      since.has(named(one)) ? [{ ...one.row, observedAt: since.get(named(one)) }] : [],
+    )
+    const into = [...key, 'observedAt']
+      .map((property) => columns.get(property))
+      .filter((column) => column !== undefined)
+    await sql.query(
+      `insert into ${name} (${into.map((column) => column.name).join(', ')})
+       select * from jsonb_to_recordset($1::jsonb) as gone(${into.map((column) => `${column.name} ${column.getSQLType()}`).join(', ')})
+       on conflict do nothing`,
+      [JSON.stringify(gone.map((row) => byColumn(row, columns)))],
+    )
+  }
+}
+
+const named = ({ subject, value }: Required<Claim>) => `${subject}\n${value}`
+
+const byColumn = (row: Row, columns: ReturnType<typeof bulkTable>['columns']) =>
+  Object.fromEntries(Object.entries(row).map(([property, value]) => [columns.get(property)?.name ?? property, value]))
+
+/** The keys of samples that are not NULL and belong to what a response lists, and that it lacks. */
+async function unlistedIn(
+  sql: Sql,
+  { table, key, listedBy = '' }: SampleTable,
+  { rows, lists }: { readonly rows: readonly Row[]; readonly lists: readonly Row[] },
+  at: Date,
+): Promise<Row[]> {
+  const { name, columns } = bulkTable(table)
+  const nameOf = (property: string) => columns.get(property)?.name ?? property
+  const typed = (properties: readonly string[]) =>
+    properties.map((one) => `${nameOf(one)} ${columns.get(one)?.getSQLType()}`).join(', ')
+  const same = (one: string, other: string, properties: readonly string[]) =>
+    ['true', ...properties.map((property) => `${one}.${nameOf(property)} = ${other}.${nameOf(property)}`)].join(' and ')
+  const [by, scope, prefix] = [
+    nameOf(listedBy),
+    key.filter((one) => one !== listedBy),
+    key.slice(0, key.indexOf(listedBy)),
+  ]
+  const values = [...columns.keys()].filter((one) => one !== 'observedAt' && !key.includes(one)).map(nameOf)
+  const next = (of: string, from: string) =>
+    `(select one.${by} from ${name} one where ${same('one', of, prefix)} ${from} order by one.${by} limit 1)`
+  const listed = prefix.map(nameOf).join(', ')
+  return await sql.query<Row>(
+    // A loose index scan: one entry per name, however many samples it has.
+    `with recursive scope as (select distinct * from jsonb_to_recordset($2::jsonb) as scope(${typed(scope)})),
+       incoming as (select distinct * from jsonb_to_recordset($3::jsonb) as incoming(${typed(key)})),
+       known (${listed}, ${by}) as (
+         select each.*, ${next('each', '')} from (select distinct ${listed} from scope) each
+          union all
+         select ${prefix.map((one) => `known.${nameOf(one)}`).join(', ')}, ${next('known', `and one.${by} > known.${by}`)}
+           from known where known.${by} is not null)
+     select ${key.map((one) => `lacked.${nameOf(one)} as "${one}"`).join(', ')}
+       from (select scope.*, known.${by} from scope join known on ${same('scope', 'known', prefix)}
+              where known.${by} is not null and not exists (select from incoming where ${same('incoming', 'scope', scope)} and incoming.${by} = known.${by})
+             offset 0) lacked
+      cross join lateral (select * from ${name} one where ${same('one', 'lacked', key)} and one.observed_at <= $1::timestamptz
+                           order by one.observed_at desc limit 1) latest
+      where num_nonnulls(${values.map((one) => `latest.${one}`).join(', ')}) > 0`,
+    [
+      at,
+      JSON.stringify(lists.map((row) => byColumn(row, columns))),
+      JSON.stringify(rows.map((row) => byColumn(row, columns))),
+    ],
+  )
 }

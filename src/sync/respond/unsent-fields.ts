@@ -22,8 +22,6 @@ import type { IncomingResponse, KnownFields, OpenSpan } from './validate-respons
  * said stays unknown, and responses without it are not partial any more.
  */
 
-export const noneUnsent: Pick<UnsentFields, 'begun' | 'ended'> = { begun: [], ended: [] }
-
 /** SQL: the columns of `KnownFields` of the resource `$1` with its histories `$2`, at `$3` by the clock of this machine. */
 export const KNOWN_FIELDS = `(select coalesce(jsonb_agg(jsonb_build_object('field', field, 'had', had, 'of', out_of, 'at', observed_at)), '[]')
                from sync.presence where resource = $1) as presence,

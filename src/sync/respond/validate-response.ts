@@ -127,6 +127,8 @@ export interface IncomingResponse extends ReceivedResponse {
   readonly unsent?: UnsentFields
   /** Versions of its records may have been written by responses that lacked a field. */
   readonly followsUnsent?: boolean
+  /** Its records list other samples than those of the last accepted response. */
+  readonly listsOthers?: boolean
 }
 
 /** A response whose records may not have been parsed. */
