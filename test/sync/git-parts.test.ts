@@ -280,6 +280,27 @@ describe.each(kindsOfPart)('a response that git has in several files, on the %s 
     expect(resources).toMatchObject([{ answers: 3, inserted: 4, closed: 0 }])
   })
 
+  test.each([
+    ['has one territory', 'sdk/territory.json', 1],
+    ['has a few in a folder of examples', 'sdk/__fixtures__/territories.json', 3],
+  ])('ends nothing where a map %s', async (_what, path, count) => {
+    const guild = { uuid: '00000000-0000-4000-8000-00000000000a', name: 'A', prefix: 'AAA' }
+    const map = (from: number, acquired: string) =>
+      Object.fromEntries(Array.from({ length: count }, (_, nth) => [`Place ${from + nth}`, { guild, acquired }]))
+    const history = Array.from({ length: 6 }, (_, nth) => [
+      `1${nth}:00`,
+      { [path]: map(nth === 0 ? 1 : 2, `2026-05-01T09:0${nth}:00Z`) },
+    ])
+    const { resources, skipped } = await load(world, await commits(Object.fromEntries(history)), `${path}=territories`)
+    expect(resources).toMatchObject([{ answers: 6, inserted: count + 1, closed: 0 }])
+    expect(skipped).toEqual([
+      `territories: ${path} has ${count} of about 400 records; nothing that is missing there ends`,
+    ])
+    expect(await world.rows(`select distinct status from sync.run where resource = 'territories'`)).toEqual([
+      ['partial'],
+    ])
+  })
+
   test('is only the beginning of a leaderboard where a file has fewer places than a board, and ends nothing', async () => {
     const id = (nth: number) => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`
     const board = (length: number) =>

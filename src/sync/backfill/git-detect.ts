@@ -368,8 +368,8 @@ function detectedFiles(resource: Resource, found: readonly Found[], { read, all 
 }
 
 /**
- * Why the files that are mapped to a resource are clearly a part of its response; undefined where they are not: they lack most
- * kinds of records, or another file of their folders has a kind, or most records, that they lack.
+ * Why the files that are mapped to a resource are clearly a part of its response; undefined where they are not: they are an example of it,
+ * lack most kinds of records, or another file of their folders has a kind, or most records, that they lack.
  */
 export async function partOf(
   repository: string,
@@ -387,6 +387,8 @@ export async function partOf(
   const kinds = new Set(bodies.flatMap((body) => [...kindsIn(resource, body)]))
   const keys = (await Promise.all(bodies.map((body) => keysIn(resource, body)))).map((one) => one ?? new Set<string>())
   const paths = latest.map(({ path }) => path)
+  const few = fewRecords(resource, paths, new Set(keys.flatMap((one) => [...one])).size)
+  if (few !== undefined) return few
   for (const other of await filesBeside(repository, paths, mapped)) {
     const { body } = responseIn(resource, await contentOf(blobs.read(other.blob, MAX_BODY_BYTES))) ?? {}
     if (body === undefined) continue
@@ -400,6 +402,17 @@ export async function partOf(
   const isCalled = paths.some((path) => stemOf(path).includes(resource.name))
   if (mapped.length > 1 || isCalled || 2 * lacking.length <= (file.kinds?.members.length ?? 0)) return undefined
   return `${paths.join(' and ')} has no ${lacking.join(', ')}`
+}
+
+/** What folders are called whose files are made up, or chosen, to show what a response looks like. */
+const ofExamples = /(^|\/)[_.]*(tests?|testdata|specs?|fixtures?|examples?|samples?|mocks?|stubs?)[_]*\//i
+
+/** Why so many records are an example of a response; undefined where they may be one: a single one of hundreds, or a few in a folder of examples. */
+function fewRecords({ file }: Resource, paths: readonly string[], count: number): string | undefined {
+  const { records = 0 } = file ?? {}
+  const isExample = paths.every((path) => ofExamples.test(path)) && 2 * count < records
+  if (!isExample && !(count === 1 && records >= 100)) return undefined
+  return `${paths.join(' and ')} has ${count} of about ${records} records`
 }
 
 /** The other JSON files in the folders of some, but for those that are mapped; none of a folder with one for each key. */

@@ -31,10 +31,13 @@ interface NamedPath {
   readonly time?: { readonly from: number; readonly until: number }
 }
 
-/** How files and folders are called after a time in UTC: a month, a day, a time of it, and seconds or ms since the epoch. */
+/**
+ * How files and folders are called after a time: a month, a day, a time of it, and seconds or ms since the epoch. In UTC, but for a time with another
+ * offset: `2026-05-01T12-00-00+0200`. What follows hours and minutes without anything between them is no offset: `0630-0700`.
+ */
 const dates = [
   /(?<!\d)(?<year>20\d\d)[-_./](?<month>0[1-9]|1[0-2])(?![-_./]?\d)/g,
-  /(?<!\d)(?<year>20\d\d)([-_./]?)(?<month>0[1-9]|1[0-2])\2(?<day>0[1-9]|[12]\d|3[01])(?:[-_ T/]?(?<hour>[01]\d|2[0-3])[-_.:h]?(?<minute>[0-5]\d)(?:[-_.:m]?(?<second>[0-5]\d)(?:\.\d+)?)?Z?)?(?!\d)/g,
+  /(?<!\d)(?<year>20\d\d)([-_./]?)(?<month>0[1-9]|1[0-2])\2(?<day>0[1-9]|[12]\d|3[01])(?:[-_ T/]?(?<hour>[01]\d|2[0-3])[-_.:h]?(?<minute>[0-5]\d)(?:(?!-\d\d:\d\d(?!\d))[-_.:m]?(?<second>[0-5]\d)(?:\.\d+)?)?(?:Z|(?<offset>\+(?:0\d|1[0-4])(?:[-_.:]?[0-5]\d)?|(?<=[-_.:h]\d\d|\d{6}|\.\d+)-(?:0\d|1[0-4]):?[0-5]\d))?)?(?!\d)/g,
   /(?<!\d)(?<epoch>1[3-9]\d{8}|20\d{8})(?<ms>\d{3})?(?!\d)/g,
 ]
 
@@ -61,6 +64,7 @@ function timeOf({
   hour,
   minute,
   second,
+  offset,
   epoch,
   ms = '0',
 }: Readonly<Record<string, string | undefined>>) {
@@ -83,7 +87,14 @@ function timeOf({
           ),
           hour === undefined ? 86_400 : second === undefined ? 60 : 1,
         ]
-  return { from, until: from + 1000 * (seconds - 1) }
+  const began = from - offsetMs(offset)
+  return { from: began, until: began + 1000 * (seconds - 1) }
+}
+
+/** What a time is ahead of UTC. */
+function offsetMs(offset = '+00'): number {
+  const [hours = 0, minutes = 0] = (offset.match(/\d\d/g) ?? []).map(Number)
+  return (offset.startsWith('-') ? -60_000 : 60_000) * (60 * hours + minutes)
 }
 
 /** A path as a glob that matches it alone. */
