@@ -28,7 +28,6 @@ const soon: readonly string[] = [
   'cli/bundle.test.ts',
   'cli/compiled-code.test.ts',
   'cli/flags.test.ts',
-  'cli/privacy.test.ts',
   'cli/verify.test.ts',
   'web/restricted.test.ts',
   'web/unknown-now.test.ts',
@@ -58,6 +57,8 @@ const laterFiles: readonly string[] = [
   'resources/recorded-others.test.ts',
   'resources/recorded-territories.test.ts',
   'sync/git-detect.test.ts',
+  'sync/replay.test.ts',
+  'sync/schedule.test.ts',
 ]
 
 /** Test files that take long: simulations, kills at many instants, attacks, deployed forms. What each of them holds is held by a cheaper one as well. */

@@ -63,11 +63,24 @@ export async function resolveName(sql: Sql, argument: Argument, { keys, exact }:
   const what = keyOf(argument)
   const finder = what === undefined ? undefined : keys[what]
   if (what === undefined || !finder || UUID.test(argument.value)) return argument
-  const holders = await finder.holders(sql, argument.value)
+  const called = await finder.holders(sql, argument.value)
+  const similar = called.length > 0 ? [] : await finder.similar(sql, argument.value)
+  const holders = called.length > 0 ? called : await holdersOf(sql, finder, spelledSo(argument.value, similar))
   const [value, ...others] = new Set(holders.map(({ uuid }) => uuid))
   if (others.length > 0) throw new AmbiguousName(what, argument.value, holders)
   if (value !== undefined) return { ...argument, value }
-  throw new UnknownName(what, argument.value, await finder.similar(sql, argument.value))
+  throw new UnknownName(what, argument.value, similar)
+}
+
+async function holdersOf(sql: Sql, finder: NameFinder, names: readonly string[]) {
+  return (await Promise.all(names.map((name) => finder.holders(sql, name)))).flat()
+}
+
+/** Names that look the same as this one: with other spaces, or other forms of the same letters. @param similar such as `Name [PREFIX]` */
+function spelledSo(name: string, similar: readonly string[]): string[] {
+  const plain = plainSpelling(name)
+  const texts = similar.flatMap((label) => [label, ...(/^(.*) \[([^\]]*)\]$/.exec(label)?.slice(1) ?? [])])
+  return [...new Set([plain, ...texts])].filter((one) => plain !== '' && one !== name && plainSpelling(one) === plain)
 }
 
 /** The name of what is identified by its exact name, also where it is written with other spaces or forms of its letters; undefined of other things. */
