@@ -68,6 +68,9 @@ describe('what a page has no room for', () => {
     ])
     const rest = await pageOf(first.link('header p.at a'))
     expect([rest.rows('list'), rest.text('h1')]).toEqual([PATCHES - 200, first.text('h1')])
+    // By another heading, those that come last are on the other page.
+    const oldest = await pageOf('/patches?sort=-seen')
+    expect(oldest.text('#list tbody tr')).toMatch(/^1\D?2025-06-02/)
     // A link to another period leads to its first page.
     expect(rest.link('.period > a')).not.toContain('page=')
   })

@@ -16,8 +16,9 @@ import { count, levelText, moment, number } from '../../drawing/words.ts'
 import { link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
-import { pageOf } from '../html/sorted-table.ts'
+import { type Column, pageOf, sortedTable } from '../html/sorted-table.ts'
 import { Problem } from '../http/problems.ts'
+import type { PatchesOf } from '../known-patches.ts'
 
 const resourceOf: Readonly<Record<Kind, string>> = {
   items: 'items',
@@ -31,7 +32,28 @@ const kinds = Object.keys(resourceOf) as Kind[]
 
 const patchResources = Object.values(resourceOf)
 
-/** `/patches`: every patch of a period, the latest first; by default of all that was observed. */
+/** What the list can be sorted by. */
+const patchColumns: readonly Column<Awaited<ReturnType<PatchesOf>>[number]>[] = [
+  {
+    ...{ key: 'patch', heading: 'Patch', isFalling: true },
+    value: ({ patch }) => patch,
+    cell: ({ patch }) => link('patches', String(patch)),
+  },
+  { key: 'seen', heading: 'First seen (UTC)', isFalling: true, value: ({ startedAt }) => startedAt },
+  { key: 'changed', heading: 'Items changed', isFalling: true, value: ({ changed }) => changed },
+  { key: 'added', heading: 'Added', isFalling: true, value: ({ added }) => added },
+  { key: 'removed', heading: 'Removed', isFalling: true, value: ({ removed }) => removed },
+  { key: 'recipes', heading: 'Recipes', isFalling: true, value: ({ recipes }) => recipes },
+  { key: 'abilities', heading: 'Abilities', isFalling: true, value: ({ abilities }) => abilities },
+  {
+    key: 'article',
+    heading: 'Near it was published',
+    value: ({ article }) => article,
+    cell: ({ article }) => article ?? '',
+  },
+]
+
+/** `/patches`: every patch of a period, the latest first, or as a heading sorts them; by default of all that was observed. */
 export async function patchesPage(visit: Visit): Promise<Page> {
   const shown = await shownPeriod(visit, { path: '/patches', of: patchResources, days: Infinity })
   const { frame, isWhole } = shown
@@ -40,24 +62,12 @@ export async function patchesPage(visit: Visit): Promise<Page> {
   const all = isWhole ? known : known.filter(isOf)
   const [last] = all
   const page = pageOf('/patches', visit.query)
-  const rows = all.slice(page.offset, page.offset + page.size)
+  const sorting = { path: '/patches', query: visit.query, anchor: 'list', usual: 'patch' }
+  const { columns, rows: sorted } = sortedTable(all, patchColumns, sorting)
+  const rows = sorted.slice(page.offset, page.offset + page.size)
   const range = page.range(rows.length, all.length)
   const figure: Figure = last
-    ? listFigure('list', `${range ? `${range}. ` : ''}The latest: ${patchText(last)}`, {
-        columns: [
-          'Patch',
-          'First seen (UTC)',
-          'Items changed',
-          'Added',
-          'Removed',
-          'Recipes',
-          'Abilities',
-          'Near it was published',
-        ],
-        rows: rows.map(({ patch, startedAt, changed, added, removed, recipes, abilities, article }) => [
-          ...[link('patches', String(patch)), startedAt, changed, added, removed, recipes, abilities, article ?? ''],
-        ]),
-      })
+    ? listFigure('list', `${range ? `${range}. ` : ''}The latest: ${patchText(last)}`, { columns, rows })
     : isWhole
       ? missing('list', 'No patch was seen yet', 'wynnsync sync items recipes')
       : { id: 'list', title: 'No patch was seen in this period' }

@@ -86,7 +86,7 @@ const pages: readonly {
   { path: '/items', build: itemsPage, isOfPeriod: true, parameters: itemParameters },
   { path: '/items/:name', build: itemPage, kind: 'item', parameters: ['patch', 'a', 'b', 'page', ...periodParameters] },
   { path: '/players/:name', build: playerPage, namesPlayers: true, isPersonal: true, parameters: periodParameters },
-  { path: '/patches', build: patchesPage, isOfPeriod: true, parameters: ['page', ...periodParameters] },
+  { path: '/patches', build: patchesPage, isOfPeriod: true, parameters: ['sort', 'page', ...periodParameters] },
   { path: '/patches/:name', build: patchPage },
   { path: '/worlds', build: worldsPage, parameters: ['sort', ...periodParameters] },
   { path: '/pools', build: poolsPage, isOfPeriod: true, parameters: periodParameters },
