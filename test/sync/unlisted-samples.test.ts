@@ -73,6 +73,20 @@ describe.each(kindsOfPart)('what records list no more, in the %s database,', (ki
     expect(await rows('select subject, value from sync.claim')).toEqual([])
   })
 
+  test('is unknown, too, of a territory that the list has no more, and of one whose record cannot be read', async () => {
+    const others = Object.fromEntries([...'pqrstuvw'].map((letter) => [letter, place('b', '08:00')]))
+    const sync = (at: string, oak: object) => world.sync(territories, { ...others, ...oak }, at)
+    const whole = { Oak: place('a', '08:00', { resources: [stored('WOOD', 1)] }) }
+    await sync('10:00', whole)
+    for (const at of ['10:01', '10:02', '10:03']) await sync(at, { Oak: 'a tree' })
+    expect(await storage('Oak', '10:03')).toEqual([['WOOD', null, 'not observed']])
+    await sync('10:04', whole)
+    expect(await storage('Oak', '10:03')).toEqual([['WOOD', 1, null]])
+    for (const at of ['10:05', '10:06', '10:07']) await sync(at, {})
+    expect(await storage('Oak', '10:04')).toEqual([['WOOD', 1, null]])
+    expect(await storage('Oak', '10:07')).toEqual([['WOOD', null, 'not sent']])
+  })
+
   test('stays as it was where every other response lists it, and where another takes its place it is unknown', async () => {
     for (const nth of [0, 1, 2, 3, 4, 5]) await samples(`10:0${nth}`, 'WOOD', ...(nth % 2 === 0 ? ['FISH'] : []))
     expect(await rows(`select count(*)::int from game.territory_resource where stored is null`)).toEqual([[0]])
@@ -143,5 +157,35 @@ describe.each(kindsOfPart)('what records list no more, in the %s database,', (ki
     const hides = { restrictions: { mainAccess: true }, globalData: undefined, ranking: undefined, playtime: undefined }
     for (const at of ['10:30', '10:40']) await syncPlayer(world, 1, body(hides, {}), at)
     expect((await lacking()).filter(([what]) => what !== 'character' && what !== 'profession')).toEqual([])
+  })
+
+  test('of a character that is deleted is unknown, until one with its uuid is there again', async () => {
+    const other = { [playerId(8)]: { type: 'ARCHER', level: 1, gamemode: [] } }
+    const at = async (when: string, characters: object) => await syncPlayer(world, 1, profile(1, { characters }), when)
+    const gained = (kind: string, counter: string, from: string, to: string) =>
+      rows(
+        `select gained, quality from analytics.gained('${kind}', '${counter}', '${playerId(1)}/${playerId(9)}', '2026-06-01T${from}Z', '2026-06-01T${to}Z')`,
+      )
+    const both = async (from: string, to: string) => [
+      await gained('character', 'wars', from, to),
+      await gained('profession', 'fishing', from, to),
+    ]
+    const [unknown, none] = [[[null, 'unknown']], [[0, 'exact']]]
+    for (const when of ['10:00', '10:10']) await at(when, { ...other, ...character({}) })
+    expect(await both('10:02', '10:08')).toEqual([none, none])
+    for (const when of ['10:20', '10:30', '10:40']) await at(when, other)
+    expect(await both('10:22', '10:38')).toEqual([unknown, unknown])
+    expect(await both('10:02', '10:08')).toEqual([none, none])
+    for (const when of ['10:50', '11:00', '11:10']) await at(when, { ...other, ...character({ type: 'SHAMAN' }) })
+    expect(await both('10:52', '11:08')).toEqual([none, none])
+    expect(await both('10:22', '10:38')).toEqual([unknown, unknown])
+    expect(
+      await rows(
+        `select type, valid_from, valid_until from game.player_character where character_uuid = '${playerId(9)}' order by 2`,
+      ),
+    ).toEqual([
+      ['MAGE', '10:00', '10:20'],
+      ['SHAMAN', '10:50', 'infinity'],
+    ])
   })
 })

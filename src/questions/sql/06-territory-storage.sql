@@ -16,15 +16,23 @@ begin atomic
   ), gap as materialized (
     select gaps.begins, gaps.ends from analytics.territory_gaps_of('{/resources}', from_time, to_time) gaps
   ), moment as materialized (
-    select cell.at, coalesce(cell.at >= gap.begins[width_bucket(cell.at, gap.ends) + 1], false) as is_unwatched
-      from analytics.cells(from_time, to_time, step, null) as cell(at) cross join gap
-     where cell.at <= (select seen.last_at from analytics.observed() seen)
+    -- A place that the list has no more stores nothing that is known.
+    select known.at, known.is_unwatched, known.is_listed, known.is_listed and not known.is_unwatched as is_known
+      from (select cell.at, coalesce(cell.at >= gap.begins[width_bucket(cell.at, gap.ends) + 1], false)
+                            or not coalesce(analytics.was_read('territories', territory_storage.territory, cell.at, version.valid_until), true) as is_unwatched,
+                   coalesce(cell.at < version.valid_until, true) as is_listed
+              from analytics.cells(from_time, to_time, step, null) as cell(at)
+             cross join gap
+              left join lateral (select one.valid_until from game.territory one
+                                  where one.territory = territory_storage.territory and one.valid_from <= cell.at
+                                  order by one.valid_from desc limit 1) version on true
+             where cell.at <= (select seen.last_at from analytics.observed() seen)) known
   )
-  select moment.at, kept.resource, case when not moment.is_unwatched and not lost.is_so then latest.stored end,
-         case when not moment.is_unwatched and not lost.is_so then latest.storage_limit end,
-         case when not moment.is_unwatched and not lost.is_so then latest.generation end,
-         case when moment.is_unwatched then 'not observed' when lost.is_so then 'only the end of the hour is kept'
-              when num_nonnulls(latest.stored, latest.storage_limit, latest.generation) = 0 then 'not sent' end
+  select moment.at, kept.resource, case when moment.is_known and not lost.is_so then latest.stored end,
+         case when moment.is_known and not lost.is_so then latest.storage_limit end,
+         case when moment.is_known and not lost.is_so then latest.generation end,
+         case when moment.is_unwatched then 'not observed' when lost.is_so and moment.is_listed then 'only the end of the hour is kept'
+              when not moment.is_listed or num_nonnulls(latest.stored, latest.storage_limit, latest.generation) = 0 then 'not sent' end
     from kept
    cross join moment
     -- A sample is a change: the latest one holds until the next.

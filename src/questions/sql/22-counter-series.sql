@@ -61,7 +61,22 @@ begin atomic
      select coalesce(given.entities,
                      'select distinct one.player_uuid as owner, one.character_uuid as part, null::timestamptz as joined,
                              timestamptz ''-infinity'' as begins, timestamptz ''infinity'' as ends from game.player_character one') as entities,
-            given.samples) source
+            -- A character that the player has no more is not counted any more, and one that is back as it was is counted again.
+            case when given.kind in ('character', 'profession')
+                 then format('%1$s
+                       union all
+                      select ended.valid_until, null from game.player_character ended
+                       where ended.player_uuid = each.owner and ended.character_uuid = each.part and ended.valid_until < ''infinity''
+                         and not exists (select from game.player_character next
+                                          where next.player_uuid = ended.player_uuid and next.character_uuid = ended.character_uuid
+                                            and next.valid_from = ended.valid_until)
+                       union all
+                      select back.valid_from, latest.value from game.player_character back
+                       cross join lateral (select one.observed_at, one.value from (%1$s) one where one.observed_at <= back.valid_from
+                                            order by one.observed_at desc limit 1) latest
+                       where back.player_uuid = each.owner and back.character_uuid = each.part and back.previous_until < back.valid_from
+                         and latest.observed_at < back.valid_from', given.samples)
+                 else given.samples end as samples) source
    where given.kind = counter_source.kind;
 end;
 comment on function analytics.counter_source(text, text) is
