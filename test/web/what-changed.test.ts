@@ -97,11 +97,11 @@ describe.each(bothKinds)('what there is, and what of it changed in a period, on 
     const during = await pageOf(`/events?${PERIOD}`)
     expect(during.text('h1')).toBe('2 changes of world events')
     expect(during.rows('list').map((row) => row.slice(0, 4))).toEqual([
-      ['2026-06-01 11:00', 'level: 30 → 35', 'Event d', '35'],
-      ['2026-06-01 11:00', 'appeared', 'Event e', '1'],
+      ['Event d', '2026-06-01 11:00', 'level: 30 → 35', '35'],
+      ['Event e', '2026-06-01 11:00', 'appeared', '1'],
     ])
     const later = await pageOf('/events?from=2026-06-01T11:30Z&to=2026-06-01T13:00Z')
-    expect(later.rows('list').map((row) => row.slice(0, 3))).toEqual([['2026-06-01 12:00', 'disappeared', 'Event d']])
+    expect(later.rows('list').map((row) => row.slice(0, 3))).toEqual([['Event d', '2026-06-01 12:00', 'disappeared']])
     // What the first response had did not appear with it.
     const early = await pageOf('/events?from=2026-06-01T09:30Z&to=2026-06-01T10:30Z')
     expect(early.text('h1')).toBe('No change of world events was seen in this period')
@@ -132,7 +132,7 @@ describe.each(bothKinds)('what there is, and what of it changed in a period, on 
   test('is of loot pools what they had at its end, what of that is new, and what is no longer there', async () => {
     const during = await pageOf(`/pools?${PERIOD}`)
     expect(during.rows('rewards-1').map((row) => [row[0], row.at(-1)])).toEqual([
-      ['New Bow', 'new'],
+      ['New Bow', 'yes'],
       ['Pale Coin', ''],
     ])
     expect(during.text('#rewards-1 h3')).toBe('2 rewards, 1 of them new')
@@ -160,7 +160,7 @@ describe.each(bothKinds)('what there is, and what of it changed in a period, on 
     expect(choices(all, 'stat')).toEqual(['', 'walkSpeed'])
     const during = await pageOf(`/items?${PERIOD}&type=bow&tier=rare&class=archer&least=10&most=20&stat=walkSpeed`)
     expect(during.text('h1')).toBe('1 change of items')
-    expect(during.rows('list').map((row) => [row[1], row[2], row.at(-1)])).toEqual([
+    expect(during.rows('list').map((row) => [row[2], row[0], row.at(-1)])).toEqual([
       ['average dps: 10 → 11', 'Bow', '5'],
     ])
     const chosen = ['type', 'tier', 'class', 'stat'].map((name) =>

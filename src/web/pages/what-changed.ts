@@ -45,6 +45,12 @@ interface ChangeRow {
   readonly total: number
 }
 
+/** When something changed, and what. */
+const whatColumns: readonly Shown[] = [
+  { name: 'at', heading: 'At (UTC)' },
+  { name: 'what', heading: 'What' },
+]
+
 /** Characters of what a change says. */
 const LONGEST = 300
 
@@ -59,7 +65,9 @@ export async function changesFigure(
   { from, to, writtenAt }: Frame,
 ): Promise<{ readonly title: string; readonly lead: string; readonly figure: Figure; readonly links: Markup }> {
   const seen = await observedOf(sql, resource)
-  const all: readonly Shown[] = [{ name: 'at', heading: 'At (UTC)' }, { name: 'what', heading: 'What' }, ...columns]
+  // In a small window the first cell of a row is its heading.
+  const [named, ...others] = columns
+  const all = [...(named ? [named] : []), ...whatColumns, ...others]
   const sort = query.get('sort') ?? 'at'
   const isOther = sort.startsWith('-')
   const by = all.find(({ name }) => name === sort.replace(/^-/, ''))?.name ?? 'at'
@@ -68,14 +76,14 @@ export async function changesFigure(
   const versions = `analytics.${view}_history`
   const same = (one: string, other: string, otherKey = (name: string) => name) =>
     key.map((name) => `${one}.${name} = ${other}.${otherKey(name)}`).join(' and ')
-  const named = (name: string) => `key_${key.indexOf(name)}`
-  const order = `order by listed."${by}" ${isFalling ? 'desc' : 'asc'} nulls last, listed.at desc, ${key.map((name) => `listed.${named(name)}`).join(', ')}`
+  const keyed = (name: string) => `key_${key.indexOf(name)}`
+  const order = `order by listed."${by}" ${isFalling ? 'desc' : 'asc'} nulls last, listed.at desc, ${key.map((name) => `listed.${keyed(name)}`).join(', ')}`
   const version = (end: 'valid_from' | 'valid_until') =>
-    `(select ${record} from ${versions} kept where ${same('kept', 'listed', named)} and kept.${end} = listed.version)`
+    `(select ${record} from ${versions} kept where ${same('kept', 'listed', keyed)} and kept.${end} = listed.version)`
   const rows = await sql.query<ChangeRow & Record<string, Cell>>(
     `select listed.*, case when what = 'changed' then ${version('valid_from')} end as after, case when what = 'changed' then ${version('valid_until')} end as before
        from (select listed.*, count(*) over ()::int as total
-               from (select ${key.map((name) => `kept.${name} as ${named(name)}`).join(', ')}, kept.valid_from as version, span.at, span.what, ${shown}
+               from (select ${key.map((name) => `kept.${name} as ${keyed(name)}`).join(', ')}, kept.valid_from as version, span.at, span.what, ${shown}
                        from ${versions} kept
                       cross join lateral (
                         select kept.valid_from as at, case when kept.previous_until = kept.valid_from then 'changed' else 'appeared' end as what
@@ -97,10 +105,10 @@ export async function changesFigure(
   const title = total > 0 ? amount : (none?.title ?? `No ${isSeen ? `change of ${many}` : one} was seen in this period`)
   const heading = ({ name, heading: said }: Shown) =>
     sortLink({ key: name, heading: said }, { by, isOther, isFalling }, { path, query, anchor: 'list' })
-  const cellsOf = (row: ChangeRow & Record<string, Cell>) => [
-    ...[row.at, whatText(row)],
-    ...columns.map(({ name, cell }) => (cell ? cell(row[name] ?? null, row) : (row[name] ?? null))),
-  ]
+  const cellsOf = (row: ChangeRow & Record<string, Cell>) =>
+    all.map(({ name, cell }) =>
+      name === 'what' ? whatText(row) : cell ? cell(row[name] ?? null, row) : (row[name] ?? null),
+    )
   return {
     title,
     lead: `What was seen to appear, change or disappear, ${moment(from, writtenAt)} to ${moment(to, writtenAt)}.`,

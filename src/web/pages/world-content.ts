@@ -128,7 +128,7 @@ function poolChapter(rewards: readonly Reward[], index: number, { items, isNew }
           reward === null && reason ? `(${reason})` : rewardCell(reward, items),
           ...[type, tier].map((level) => (level === null ? '' : levelText(level))),
           ...[amount ?? '', since],
-          ...(fresh > 0 ? [isNew(one) ? 'new' : ''] : []),
+          ...(fresh > 0 ? [isNew(one) ? 'yes' : ''] : []),
         ]
       }),
     }),
