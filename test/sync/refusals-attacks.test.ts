@@ -79,6 +79,37 @@ describe.each(kindsOfLongTests)('a gateway that refuses, on the %s database,', (
     expect((await endings()).flat()).toEqual(['11:00', 'infinity'])
   })
 
+  test.each([400, 410, 451])(
+    'one guild with %d for a month ends nothing and stops no other; what changed meanwhile is dated by its return',
+    async (status) => {
+      for (const one of letters) await syncGuild(world, guild(one), '10:00')
+      guildAnswers('a', () => ({ status, body: { error: 'Odd', detail: 'odd', code: status } }))
+      const answerAll = (of: readonly string[], level: number) => {
+        const headers = headersOf(world.clock.now(), 120)
+        for (const one of of)
+          guildAnswers(one, () => ({ headers, body: { ...guildBody(one, { [level]: { rank: 'owner' } }), level } }))
+      }
+      for (let day = 1; day <= 30; day++) {
+        await world.clock.advance(24 * hour)
+        answerAll(letters.slice(1), day)
+        expect((await syncGuilds(world, { keys: letters.map(guildId) })).status).toBe('partial')
+      }
+      expect(await rows('select distinct valid_until from game.guild')).toEqual([['infinity']])
+      const ofDays = `select left(guild_uuid::text, 1), count(*)::int from game.guild_sample group by 1 order by 1`
+      expect(await rows(ofDays)).toEqual(letters.map((one) => [one, one === 'a' ? 1 : 31]))
+      for (const minutes of [10, 20]) {
+        await world.clock.advance(minutes * 60_000)
+        answerAll(['a'], 60)
+        await askGuild()
+      }
+      const stays = `select right(player_uuid::text, 2), valid_from, valid_until from game.guild_member where guild_uuid = '${guildId('a')}' order by 1`
+      expect(await rows(stays)).toEqual([
+        ['60', expect.any(String), 'infinity'],
+        ['97', '10:00', '2026-07-01 10:10'],
+      ])
+    },
+  )
+
   test('a guild with every other response ends nothing', async () => {
     await syncGuild(world, guild('a'), '10:00')
     for (let nth = 0; nth < 40; nth++) {
