@@ -201,6 +201,19 @@ describe('every page', () => {
     expect(linksOf((await ask('/search?q=%E2%80%8B')).text, 'main a')).toEqual([])
   })
 
+  test.each([
+    ['/items?type=bow', '/items'],
+    ['/gained?kind=guild&counter=wars', '/gained'],
+    ['/guilds?q=a', '/guilds'],
+    ['/territories/Oak', '/territories'],
+  ])('says in its header which part it is of, whatever the address asks for: %s', async (path, part) => {
+    const { ask } = await served()
+    const { document } = parseHTML((await ask(path)).text)
+    expect([...document.querySelectorAll('.site a[aria-current=page]')].map((one) => one.getAttribute('href'))).toEqual(
+      [part],
+    )
+  })
+
   test('finds no player where single players are left out', async () => {
     const { ask } = await served({ people: false })
     const { status, text } = await ask('/search?q=img%20src')

@@ -261,7 +261,7 @@ export async function pageText(
   { version, picture, health, people, kind, isIndexed = true }: Serving,
 ): Promise<string> {
   const section = ([at, name]: readonly [string, string] | readonly string[]) =>
-    html`<a href="${at}"${path === at || path.startsWith(`${at}/`) ? html` aria-current="page"` : ''}>${name}</a>`
+    html`<a href="${at}"${path.split('?', 1)[0] === at || path.startsWith(`${at}/`) ? html` aria-current="page"` : ''}>${name}</a>`
   return await documentText({
     title: `${title} · wynnsync`,
     version,
