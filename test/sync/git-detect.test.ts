@@ -325,6 +325,29 @@ describe('files of a git history', () => {
     ).toEqual(['copy.json'])
   })
 
+  test('are found where each line is a record or a response, and in lists of responses with times', async () => {
+    const lines = (all: readonly unknown[]) => all.map((one) => JSON.stringify(one)).join('\n')
+    const items = part('weapon', 'Ash', 'Oak')
+    const map = (name: string) => ({ [name]: { guild: guild(1), acquired: '2026-05-01T09:00:00Z' } })
+    const timed = ['2026-05-01T09:00:00Z', '2026-05-01T10:00:00Z'].map((time, nth) => ({
+      time,
+      data: map(`Oak ${nth}`),
+    }))
+    const files = {
+      'items.jsonl': lines(Object.values(items)),
+      'map/2026-05-01.ndjson.gz': gzipSync(lines(timed)),
+      'map/2026-05-02.ndjson.gz': gzipSync(lines(timed.slice(1))),
+      'log.jsonl': lines([{ level: 'info', time: '2026-05-01T09:00:00Z', data: { a: 1 } }]),
+    }
+    const place = await gitRepository([{ at: at(0), files }])
+    const { detected, unreadable } = await detectResponses(place, resources)
+    expect(detected.map(({ glob, resource }) => `${glob}=${resource}`)).toEqual([
+      'items.jsonl=items',
+      'map/????-??-??.ndjson.gz=territories',
+    ])
+    expect(unreadable).toEqual([])
+  })
+
   test('that hold no JSON are named, and packed files and UTF-16 are read', async () => {
     const map = JSON.stringify({ Oak: { guild: null, acquired: null, location: { start: [1, 0] } } })
     const items = JSON.stringify(part('weapon', 'Ash', 'Oak'))

@@ -280,6 +280,67 @@ describe.each(kindsOfPart)('a response that git has in several files, on the %s 
     expect(resources).toMatchObject([{ answers: 3, inserted: 4, closed: 0 }])
   })
 
+  describe.each([
+    ['a record in each line', 'items.jsonl', (names: readonly string[]) => Object.values(gear(...names))],
+    [
+      'a record in each line, and empty ones',
+      'items.ndjson',
+      (names: readonly string[]) => Object.values(gear(...names)).flatMap((one) => [one, '']),
+    ],
+  ])('of which a file has %s', (_what, path, linesOf) => {
+    test('is what a list of them is', async () => {
+      const text = (...names: string[]) =>
+        [...linesOf(names), ...Object.values(tomes('Ode'))]
+          .map((one) => (one === '' ? one : JSON.stringify(one)))
+          .join('\n')
+      const repository = await commits({
+        '10:00': { [path]: text('Ash', 'Oak', 'Elm') },
+        '12:00': { [path]: `${text('Ash', 'Elm')}\r\n` },
+        '14:00': { [path]: text('Ash', 'Elm', 'Fir') },
+        '16:00': { [path]: `${text('Ash', 'Elm')}\n{"internalName": ` },
+      })
+      const { resources, broken } = await load(world, repository, `${path}=items`)
+      expect(resources).toMatchObject([{ answers: 3, inserted: 5, closed: 1 }])
+      expect(broken).toEqual([expect.stringMatching(/^items: items\.\w+ of commit \w+ is not JSON/)])
+      expect(await world.rows(closed)).toEqual([['Oak', '12:00']])
+      const stored = await world.db.query<StoredBody>(
+        `select ${STORED_BODY.columns} from sync.raw_body ${STORED_BODY.join} order by first_at`,
+      )
+      const [first] = await Promise.all(stored.map(textOfBody))
+      expect(JSON.parse(String(first))).toHaveLength(4)
+    })
+  })
+
+  const state = (...names: string[]) => ({ ...gear(...names), ...tomes('Ode') })
+  const seconds = (at: string) => instantOf(at) / 1000
+  const iso = (at: string) => new Date(instantOf(at)).toISOString()
+  const listed = [
+    ['a list', 'all-items.json', (all: readonly object[]) => JSON.stringify(all, null, 2)],
+    ['lines', 'all-items.jsonl', (all: readonly object[]) => all.map((one) => JSON.stringify(one)).join('\n')],
+  ] as const
+  test.each(listed)('is each response in %s of them, as of its own time, once', async (_what, path, text) => {
+    const all = [
+      { time: iso('10:00'), data: state('Ash', 'Oak', 'Elm') },
+      { fetched_at: seconds('12:00'), data: state('Ash', 'Elm') },
+      { time: iso('14:00').replace('T', ' ').slice(0, 19), body: { items: state('Ash', 'Elm', 'Yew') } },
+      { time: iso('16:00'), data: state('Ash', 'Yew') },
+      { time: iso('18:00'), data: state('Ash', 'Yew', 'Fir') },
+    ]
+    const repository = await commits({
+      '10:10': { [path]: text(all.slice(0, 1)) },
+      '15:00': { [path]: text(all.slice(0, 3)) },
+      // The oldest ones go.
+      '18:30': { [path]: text(all.slice(2)) },
+    })
+    const { resources, broken, skipped } = await load(world, repository, `${path}=items`)
+    expect([resources, broken, skipped]).toMatchObject([[{ answers: 5, inserted: 6, closed: 2 }], [], []])
+    expect(await world.rows(closed)).toEqual([
+      ['Elm', '16:00'],
+      ['Oak', '12:00'],
+    ])
+    expect(await load(world, repository, `${path}=items`)).toMatchObject({ resources: [], broken: [] })
+  })
+
   test.each([
     ['has one territory', 'sdk/territory.json', 1],
     ['has a few in a folder of examples', 'sdk/__fixtures__/territories.json', 3],

@@ -1,6 +1,8 @@
+import type { GitBlobs, GitVersion } from '../../api/recordings/git-history.ts'
 import { isUuid, uuidText } from '../../api/schemas/form/limits.ts'
 import { fieldsOf, isFields } from '../../api/schemas/form/unknown.ts'
-import { parseJsonBytes } from '../../base/text/decode.ts'
+import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
+import { parseJsonBytes, parseJsonText, withoutMark } from '../../base/text/decode.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import { namedPath, stemOf } from './git-globs.ts'
 
@@ -19,6 +21,15 @@ const notAState = /^(add|remov|delet|chang|modif|before|after|old|prev|diff|miss
 /** How many records of a body are looked at, and what share of them must be of the resource. */
 const SAMPLE = { records: 20, share: 0.9 }
 
+/** What parses a file in which each line is JSON of its own, as a list of all lines; undefined for any other. */
+export function linesParser(path: string): ((bytes: Buffer) => unknown[]) | undefined {
+  if (!/\.(jsonl|ndjson)(\.gz)?$/.test(path)) return undefined
+  return (bytes) => {
+    const lines = withoutMark(bytes.toString('utf8')).split('\n')
+    return lines.filter((line) => line.trim() !== '').map(parseJsonText)
+  }
+}
+
 /** The parsed content of a file that is being read; undefined for what is no JSON, or larger than 64 MB. */
 export async function contentOf(
   content: Promise<Buffer | null> | undefined,
@@ -33,7 +44,8 @@ export async function contentOf(
 }
 
 /**
- * The response of a resource in a file. Several fields of an envelope are joined, where the resource can.
+ * The response of a resource in a file. Several fields of an envelope are joined, where the resource can; of a list of responses, each with a
+ * time, the last one counts.
  * @returns also the names of these fields, of none where the whole content is the response; undefined where there is none
  */
 export function responseIn(
@@ -42,6 +54,8 @@ export function responseIn(
   depth = MOST_ENVELOPES,
 ): { readonly body: unknown; readonly fields: string } | undefined {
   if (looksLike(resource, content)) return { body: content, fields: '' }
+  const last = isWorklist(resource) || depth === 0 ? undefined : snapshotsIn(resource, content, depth).at(-1)
+  if (last) return { body: last.body, fields: 'each' }
   const envelope = depth > 0 ? envelopeOf(content) : []
   const found = envelope.flatMap(([name, value]) => {
     const inner = responseIn(resource, value, depth - 1)
@@ -74,6 +88,80 @@ export function respondsIn(
   )
   const count = (responses: typeof whole) => new Set(responses.map(({ target }) => target)).size
   return count(inner) > count(whole) ? inner : whole
+}
+
+/** What a field is called that says of when the others are. */
+const ofTime =
+  /^(time|timestamp|date|date_?time|at|ts|last_?updated?|(fetched|observed|recorded|captured|taken|updated|created)(_?(at|on))?)$/i
+
+/** A response in a list of them, each with a time of its own. */
+interface Snapshot {
+  /** Ms since the epoch. */
+  readonly at: number
+  /** Its place in the list. */
+  readonly name: string
+  readonly body: unknown
+}
+
+/** The responses of a list of them, each with a time of its own: `[{"time": "2026-05-01T12:00:00Z", "data": {...}}, ...]`; none in any other file. */
+function snapshotsIn(resource: Resource, content: unknown, depth = MOST_ENVELOPES): readonly Snapshot[] {
+  if (!Array.isArray(content) || !resource.file?.isRecord || looksLike(resource, content)) return []
+  const found = content.flatMap((value: unknown, nth): Snapshot[] => {
+    const at = timeIn(value)
+    const response = at === undefined ? undefined : responseIn(resource, value, depth - 1)
+    return at !== undefined && response ? [{ at, name: String(nth), body: response.body }] : []
+  })
+  return 2 * found.length > content.length ? found : []
+}
+
+/**
+ * The responses of files that are lists of them, each with a time of its own: of all versions, each once, from the last version that has it.
+ * Undefined where the last file is another one.
+ */
+export async function withOwnTimes(
+  resource: Resource,
+  versions: readonly GitVersion[],
+  {
+    blobs,
+    onProgress,
+  }: { readonly blobs: GitBlobs; readonly onProgress?: ((done: number, of: number) => void) | undefined },
+) {
+  const read = async ({ path, blob }: GitVersion) =>
+    snapshotsIn(resource, await contentOf(blobs.read(blob, MAX_BODY_BYTES), linesParser(path)))
+  const last = versions.at(-1)
+  if (!last || (await read(last)).length === 0) return undefined
+  const responses = new Map<number, ReturnType<typeof elementOf>>()
+  const unreadable: GitVersion[] = []
+  for (const [nth, version] of versions.entries()) {
+    onProgress?.(nth + 1, versions.length)
+    const all = await read(version)
+    if (all.length === 0) unreadable.push(version)
+    for (const one of all) responses.set(one.at, elementOf(version, one, all.length))
+  }
+  return { responses: [...responses.values()].sort((a, b) => a.changed.at - b.changed.at), unreadable }
+}
+
+/** A response that is one of so many elements of a file. */
+function elementOf(version: GitVersion, { at, name }: Snapshot, count: number) {
+  return { changed: { ...version, at }, parts: [version], isPart: false, names: [name], share: 1 / count }
+}
+
+/** Ms since the epoch. */
+function timeIn(value: unknown): number | undefined {
+  for (const [name, said] of isFields(value) ? fieldsOf(value) : []) {
+    const at = ofTime.test(name) ? instantOf(said) : undefined
+    if (at !== undefined) return at
+  }
+  return undefined
+}
+
+/** An instant as a text or as a number of seconds or ms; without an offset it is in UTC. */
+function instantOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return value >= 1e12 ? value : value >= 1e9 ? 1000 * value : undefined
+  const [, day, time = '00:00', offset = 'Z'] =
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d:?\d\d)?)?$/i.exec(String(value)) ?? []
+  const at = Date.parse(`${day}T${time}${offset}`)
+  return Number.isNaN(at) ? undefined : at
 }
 
 function envelopeOf(content: unknown): [name: string, value: unknown][] {
@@ -149,8 +237,8 @@ export async function keysOfFile(
   const { keyOf, listLimit } = resource
   const name = nameIn(path)
   const isShort = (body: unknown) => listLimit !== undefined && Object.keys(Object(body)).length < listLimit.usual
-  if (isUuid(name)) return [{ key: uuidText(name), isPart: false, names: [] }]
-  const parsed = await contentOf(read())
+  if (isUuid(name) && !linesParser(path)) return [{ key: uuidText(name), isPart: false, names: [] }]
+  const parsed = await contentOf(read(), linesParser(path))
   const found = keyedIn(resource, parsed)
   if (found.length === 0) return [{ key: keyOf(parsed) ?? name, isPart: isShort(parsed), names: [] }]
   return found.map(({ names, body }) => {

@@ -14,7 +14,7 @@ import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import type { Json } from '../normalize/hash.ts'
 import { prepare } from '../normalize/prepare.ts'
-import { contentOf, keyedIn, kindsIn, respondsIn, responseIn } from './git-bodies.ts'
+import { contentOf, keyedIn, kindsIn, linesParser, respondsIn, responseIn } from './git-bodies.ts'
 import { type Found, type JsonFile, partsOfHistory } from './git-copies.ts'
 import { globOf, namedPath, stemOf } from './git-globs.ts'
 import { keyedGroups } from './git-keyed.ts'
@@ -110,7 +110,7 @@ export async function detectResponses(
 const folderOf = ({ glob }: JsonFile) => posix.dirname(glob)
 
 /** JSON files, perhaps packed, by their names. */
-const isJson = (path: string) => /\.json(\.gz)?$/.test(path)
+const isJson = (path: string) => stemOf(path) !== posix.basename(path)
 
 /** The JSON files of the last commit below 64 MB, by path. */
 async function jsonFiles(repository: string, folder?: string): Promise<Map<string, { blob: string; bytes: number }>> {
@@ -155,9 +155,9 @@ async function filesOfHistory(repository: string, onProgress: DetectProgress): P
 }
 
 /** The parsed content of the latest version that is JSON: the last one may be an error page that was kept. */
-async function latestBody(blobs: GitBlobs, { versions }: JsonFile): Promise<unknown> {
+async function latestBody(blobs: GitBlobs, { path, versions }: JsonFile): Promise<unknown> {
   for (const { blob } of versions) {
-    const body = await contentOf(blobs.read(blob, MAX_BODY_BYTES))
+    const body = await contentOf(blobs.read(blob, MAX_BODY_BYTES), linesParser(path))
     if (body !== undefined) return body
   }
   return undefined
@@ -380,8 +380,8 @@ export async function partOf(
   const { file } = resource
   if (!file?.isRecord || latest.length === 0) return undefined
   const bodies: unknown[] = []
-  for (const { blob } of latest) {
-    const content = await contentOf(blobs.read(blob, MAX_BODY_BYTES))
+  for (const { path, blob } of latest) {
+    const content = await contentOf(blobs.read(blob, MAX_BODY_BYTES), linesParser(path))
     bodies.push(responseIn(resource, content)?.body ?? content)
   }
   const kinds = new Set(bodies.flatMap((body) => [...kindsIn(resource, body)]))
@@ -390,7 +390,8 @@ export async function partOf(
   const few = fewRecords(resource, paths, new Set(keys.flatMap((one) => [...one])).size)
   if (few !== undefined) return few
   for (const other of await filesBeside(repository, paths, mapped)) {
-    const { body } = responseIn(resource, await contentOf(blobs.read(other.blob, MAX_BODY_BYTES))) ?? {}
+    const content = await contentOf(blobs.read(other.blob, MAX_BODY_BYTES), linesParser(other.path))
+    const { body } = responseIn(resource, content) ?? {}
     if (body === undefined) continue
     const found = (await keysIn(resource, body)) ?? new Set<string>()
     const isMore = file.kinds

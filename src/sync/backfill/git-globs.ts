@@ -1,6 +1,9 @@
 import { posix } from 'node:path'
 import { UsageError } from '../../base/errors.ts'
 
+/** How files of JSON are called at their end, and of JSON in each line; perhaps packed. */
+const jsonEnd = /\.(?:json|jsonl|ndjson)(?:\.gz)?$/
+
 /**
  * One glob for some JSON files of a folder.
  * @param files the glob of each
@@ -9,14 +12,16 @@ import { UsageError } from '../../base/errors.ts'
 export function globOf(files: readonly { readonly glob: string }[], any?: string): string {
   const [first = ''] = files.map(({ glob }) => glob)
   if (any === undefined && files.length < 2) return first
-  const [end = '', ...others] = new Set(files.map(({ glob }) => (glob.endsWith('.gz') ? '.json.gz' : '.json')))
+  const ends = [...new Set(files.map(({ glob }) => jsonEnd.exec(glob)?.[0] ?? ''))].sort()
   const names =
     any ??
     `{${files
       .map(({ glob }) => stemOf(glob))
       .sort()
       .join(',')}}`
-  return posix.join(posix.dirname(first), names + (others.length > 0 ? '.json*' : end))
+  const isOneKind = ends.every((end) => end === '.json' || end === '.json.gz')
+  const end = ends.length < 2 ? ends.join() : isOneKind ? '.json*' : `{${ends.join()}}`
+  return posix.join(posix.dirname(first), names + end)
 }
 
 /** What a path says of the time of its file. */
@@ -105,7 +110,7 @@ function literal(path: string): string {
 
 /** The name of a JSON file without folder and end. */
 export function stemOf(path: string): string {
-  return posix.basename(path).replace(/\.json(\.gz)?$/, '')
+  return posix.basename(path).replace(jsonEnd, '')
 }
 
 /** More globs than this are not meant. */

@@ -20,7 +20,7 @@ import type { Database } from '../../db/database.ts'
 import { earliest } from '../declare/ignored.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import { accepted } from '../sql/history-sql.ts'
-import { contentOf, isConverted, keysOfFile, respondsIn, responseIn } from './git-bodies.ts'
+import { contentOf, isConverted, keysOfFile, linesParser, respondsIn, responseIn, withOwnTimes } from './git-bodies.ts'
 import { commitsOf } from './git-commits.ts'
 import { partOf } from './git-detect.ts'
 import { alternativesOf } from './git-globs.ts'
@@ -116,6 +116,13 @@ interface Opened extends Pick<GitSource, 'skipped' | 'broken'> {
   known: number
 }
 
+/** The responses of a resource, what of it cannot be read, and what is to be said of them. */
+interface Found {
+  readonly responses: readonly (JoinedResponse & Partial<Pick<GitResponse, 'names' | 'share'>>)[]
+  readonly unreadable: readonly GitVersion[]
+  readonly remarks: readonly string[]
+}
+
 /** Adds the responses of a resource with one request for each. */
 async function openResponses(
   opened: Opened,
@@ -126,7 +133,7 @@ async function openResponses(
   const { responses, lines, skipped, broken } = opened
   const lineOf = await requestOf(resource)
   const isKnown = ({ at }: GitVersion, key: string) => at <= (history.knownUntil.get(key) ?? 0)
-  const found = isWorklist(resource)
+  const found: Found = isWorklist(resource)
     ? { responses: eachAlone(commits), unreadable: [], remarks: [] }
     : await wholeResponses(resource, commits, history)
   skipped.push(...found.remarks)
@@ -142,11 +149,17 @@ async function openResponses(
     latest = version.at
     const keys = isWorklist(resource)
       ? await keysOfFile(resource, version.path, () => history.blobs.read(version.blob, MAX_BODY_BYTES))
-      : [{ key: '', isPart: response.isPart, names: [] }]
+      : [{ key: '', isPart: response.isPart, names: response.names ?? [] }]
     for (const { key, isPart, names } of keys) {
       if (isKnown(version, key)) opened.known += 1
       else {
-        const line = responses.push({ ...response, resource, names, share: 1 / keys.length }) - 1
+        const line =
+          responses.push({
+            ...response,
+            resource,
+            names,
+            share: (response.share ?? 1) / keys.length,
+          }) - 1
         lines.push(lineOf(key, { at: version.at, body: version.blob, line, isPart }))
       }
     }
@@ -181,6 +194,11 @@ interface Memory {
   readonly memory: (length: number) => Buffer
 }
 
+/** @param more how many versions are read before the memory of one is used again */
+function fileReader(path: string, more: number): FileReader {
+  return { parse: linesParser(path) ?? versionParser(), memory: versionMemory(more) }
+}
+
 interface Reading {
   readonly blobs: GitBlobs
   readonly memories: Map<Resource | Worklist, Memory>
@@ -205,14 +223,16 @@ async function bodyOf(
   const { files, write } = kept
   // Of keys, and of a resource with several requests, many responses are in use at once.
   const isOneByOne = !isWorklist(resource) && !resource.file?.respondsTo
-  if (parts.length < 2 && names.length === 0)
+  if (parts.length < 2 && names.length === 0 && !parts.some(({ path }) => linesParser(path)))
     return await read(parts[0]?.blob ?? line.body, isOneByOne ? kept.memory : undefined)
   for (const path of files.keys()) if (!parts.some((part) => part.path === path)) files.delete(path)
   const parsed: unknown[] = []
   for (const { path, blob } of parts) {
-    const file = files.get(path) ?? { blob: '', parsed: undefined, parse: versionParser(), memory: versionMemory(1) }
+    const file = files.get(path) ?? { blob: '', parsed: undefined, ...fileReader(path, 1) }
     if (file.blob !== blob) {
-      const content = file.parse(await read(blob, file.memory))
+      const bytes = await read(blob, file.memory)
+      const content = await contentOf(Promise.resolve(bytes), file.parse)
+      if (content === undefined) throw new BrokenRecording(`${placeOf(line)} is not JSON, or JSON that ended early`)
       Object.assign(file, { parsed: names.length > 0 ? content : withoutEnvelope(resource, content), blob })
     }
     files.set(path, file)
@@ -225,7 +245,7 @@ async function bodyOf(
     )
     return Buffer.from(JSON.stringify(body))
   }
-  const joined = resource.file?.join?.(parsed)
+  const joined = parsed.length === 1 ? (parsed[0] as object) : resource.file?.join?.(parsed)
   if (!joined) throw new BrokenRecording(`${placeOf(line)} makes no response with other files`)
   return { bytes: write(joined), parsed: joined }
 }
@@ -261,13 +281,14 @@ interface History {
 }
 
 /** The responses of a resource whose responses each hold all of it, and what is to be said of them. */
-async function wholeResponses(resource: Resource, commits: readonly GitCommit[], history: History) {
+async function wholeResponses(resource: Resource, commits: readonly GitCommit[], history: History): Promise<Found> {
   const { repository, blobs } = history
   const paths = [...new Set(commits.flatMap(({ versions }) => versions.map(({ path }) => path)))]
-  const { responses, unreadable } =
-    paths.length === 1
+  const { responses, unreadable }: Omit<Found, 'remarks'> =
+    (await withOwnTimes(resource, commits.flatMap(inOrder), history)) ??
+    (paths.length === 1
       ? { responses: eachAlone(commits), unreadable: [] }
-      : await joinParts(resource, commits, keyReader(resource, commits, history))
+      : await joinParts(resource, commits, keyReader(resource, commits, history)))
   const lacking = await partOf(repository, blobs, resource, { latest: responses.at(-1)?.parts ?? [], paths })
   if (lacking !== undefined) {
     const remark = `${resource.name}: ${lacking}; nothing that is missing there ends`
@@ -287,7 +308,7 @@ function keyReader(resource: Resource, commits: readonly GitCommit[], { blobs, o
   const files = new Map<string, FileReader & { bytes: number }>()
   const readerOf = (path: string) => {
     // The next version is read while the one before it is compared with that before.
-    const reader = files.get(path) ?? { parse: versionParser(), memory: versionMemory(2), bytes: 0 }
+    const reader = files.get(path) ?? { ...fileReader(path, 2), bytes: 0 }
     // Those that were read last are at the end.
     files.delete(path)
     files.set(path, reader)
@@ -346,7 +367,8 @@ async function openRequests(
       continue
     }
     latest = changed.at
-    const found = respondsIn(resource, await contentOf(blobs.read(changed.blob, MAX_BODY_BYTES)), changed.path)
+    const content = await contentOf(blobs.read(changed.blob, MAX_BODY_BYTES), linesParser(changed.path))
+    const found = respondsIn(resource, content, changed.path)
     const isKnown = changed.at <= after
     if (found.length === 0 && !isKnown) opened.broken.push(unreadableText(resource, changed))
     if (found.length > 0 && isKnown) opened.known += 1
