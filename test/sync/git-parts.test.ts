@@ -342,18 +342,18 @@ describe.each(kindsOfPart)('a response that git has in several files, on the %s 
   })
 
   test.each([
-    ['has one territory', 'sdk/territory.json', 1],
-    ['has a few in a folder of examples', 'sdk/__fixtures__/territories.json', 3],
-  ])('ends nothing where a map %s', async (_what, path, count) => {
+    ['has one territory and is called an example', 'sdk/territory.example.json', 1, 6],
+    ['has a few in a folder of examples', 'sdk/__fixtures__/territories.json', 3, 6],
+  ])('ends nothing where a map %s', async (_what, path, count, versions) => {
     const guild = { uuid: '00000000-0000-4000-8000-00000000000a', name: 'A', prefix: 'AAA' }
     const map = (from: number, acquired: string) =>
       Object.fromEntries(Array.from({ length: count }, (_, nth) => [`Place ${from + nth}`, { guild, acquired }]))
-    const history = Array.from({ length: 6 }, (_, nth) => [
+    const history = Array.from({ length: versions }, (_, nth) => [
       `1${nth}:00`,
       { [path]: map(nth === 0 ? 1 : 2, `2026-05-01T09:0${nth}:00Z`) },
     ])
     const { resources, skipped } = await load(world, await commits(Object.fromEntries(history)), `${path}=territories`)
-    expect(resources).toMatchObject([{ answers: 6, inserted: count + 1, closed: 0 }])
+    expect(resources).toMatchObject([{ answers: versions, inserted: count + (versions > 1 ? 1 : 0), closed: 0 }])
     expect(skipped).toEqual([
       `territories: ${path} has ${count} of about 400 records; nothing that is missing there ends`,
     ])

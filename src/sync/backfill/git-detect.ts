@@ -405,14 +405,13 @@ export async function partOf(
   return `${paths.join(' and ')} has no ${lacking.join(', ')}`
 }
 
-/** What folders are called whose files are made up, or chosen, to show what a response looks like. */
-const ofExamples = /(^|\/)[_.]*(tests?|testdata|specs?|fixtures?|examples?|samples?|mocks?|stubs?)[_]*\//i
+/** What folders and files are called that are made up, or chosen, to show what a response looks like. */
+const ofExamples = /(^|[/._-])(tests?|testdata|specs?|fixtures?|examples?|samples?|mocks?|stubs?)([/._-]|$)/i
 
-/** Why so many records are an example of a response; undefined where they may be one: a single one of hundreds, or a few in a folder of examples. */
+/** Why so many records are an example of a response; undefined where they may be one. */
 function fewRecords({ file }: Resource, paths: readonly string[], count: number): string | undefined {
   const { records = 0 } = file ?? {}
-  const isExample = paths.every((path) => ofExamples.test(path)) && 2 * count < records
-  if (!isExample && !(count === 1 && records >= 100)) return undefined
+  if (2 * count >= records || !paths.every((path) => ofExamples.test(path))) return undefined
   return `${paths.join(' and ')} has ${count} of about ${records} records`
 }
 
