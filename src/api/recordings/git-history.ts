@@ -155,12 +155,6 @@ export async function* gitChanges(repository: string, globs: readonly string[] =
   }
 }
 
-/** Whether a commit that the first parents lead through has a file that a glob names. */
-export async function hasVersions(repository: string, glob: string): Promise<boolean> {
-  const walk = ['rev-list', '--max-count=1', '--first-parent', '--full-history', 'HEAD', '--', `:(glob)${glob}`]
-  return (await gitOutput(repository, walk)) !== ''
-}
-
 /**
  * Dates the commits once for all files.
  * @param between a date of an author counts only where it lies between these, ms since the epoch

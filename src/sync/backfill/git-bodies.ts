@@ -22,7 +22,7 @@ const notAState = /^(add|remov|delet|chang|modif|before|after|old|prev|diff|miss
 const SAMPLE = { records: 20, share: 0.9 }
 
 /** What parses a file in which each line is JSON of its own, as a list of all lines; undefined for any other. */
-export function linesParser(path: string): ((bytes: Buffer) => unknown[]) | undefined {
+function linesParser(path: string): ((bytes: Buffer) => unknown[]) | undefined {
   if (!/\.(jsonl|ndjson)(\.gz)?$/.test(path)) return undefined
   return (bytes) => {
     const lines = withoutMark(bytes.toString('utf8')).split('\n')
@@ -30,14 +30,15 @@ export function linesParser(path: string): ((bytes: Buffer) => unknown[]) | unde
   }
 }
 
-/** The parsed content of a file that is being read; undefined for what is no JSON, or larger than 64 MB. */
+/** The parsed content of a file that is read, or being read; undefined for what is no JSON, or larger than 64 MB. */
 export async function contentOf(
-  content: Promise<Buffer | null> | undefined,
+  path: string,
+  content: Promise<Buffer | null> | Buffer | undefined,
   parse: (bytes: Buffer) => unknown = parseJsonBytes,
 ): Promise<unknown> {
   try {
     const bytes = (await content) ?? null
-    return bytes === null ? undefined : parse(bytes)
+    return bytes === null ? undefined : (linesParser(path) ?? parse)(bytes)
   } catch {
     return undefined
   }
@@ -127,7 +128,7 @@ export async function withOwnTimes(
   }: { readonly blobs: GitBlobs; readonly onProgress?: ((done: number, of: number) => void) | undefined },
 ) {
   const read = async ({ path, blob }: GitVersion) =>
-    snapshotsIn(resource, await contentOf(blobs.read(blob, MAX_BODY_BYTES), linesParser(path)))
+    snapshotsIn(resource, await contentOf(path, blobs.read(blob, MAX_BODY_BYTES)))
   const last = versions.at(-1)
   if (!last || (await read(last)).length === 0) return undefined
   const responses = new Map<number, ReturnType<typeof elementOf>>()
@@ -238,7 +239,7 @@ export async function keysOfFile(
   const name = nameIn(path)
   const isShort = (body: unknown) => listLimit !== undefined && Object.keys(Object(body)).length < listLimit.usual
   if (isUuid(name) && !linesParser(path)) return [{ key: uuidText(name), isPart: false, names: [] }]
-  const parsed = await contentOf(read(), linesParser(path))
+  const parsed = await contentOf(path, read())
   const found = keyedIn(resource, parsed)
   if (found.length === 0) return [{ key: keyOf(parsed) ?? name, isPart: isShort(parsed), names: [] }]
   return found.map(({ names, body }) => {

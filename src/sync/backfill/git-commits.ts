@@ -1,4 +1,4 @@
-import { type GitVersion, gitChanges, hasVersions } from '../../api/recordings/git-history.ts'
+import { type GitVersion, gitChanges, gitOutput } from '../../api/recordings/git-history.ts'
 import { UsageError } from '../../base/errors.ts'
 import { namedPath } from './git-globs.ts'
 import type { joinParts } from './git-parts.ts'
@@ -52,6 +52,12 @@ export async function commitsOf(
   )
   const instantOf = (commit: GitCommit) => instants.get(commit) ?? commit.versions[0]?.at ?? 0
   return [...all, ...named].sort((a, b) => instantOf(a) - instantOf(b))
+}
+
+/** Whether a commit that the first parents lead through has a file that a glob names. */
+async function hasVersions(repository: string, glob: string): Promise<boolean> {
+  const walk = ['rev-list', '--max-count=1', '--first-parent', '--full-history', 'HEAD', '--', `:(glob)${glob}`]
+  return (await gitOutput(repository, walk)) !== ''
 }
 
 /** Says which versions are of files that are called after several times. One that goes on to change is of no single time. */

@@ -14,7 +14,7 @@ import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import type { Json } from '../normalize/hash.ts'
 import { prepare } from '../normalize/prepare.ts'
-import { contentOf, keyedIn, kindsIn, linesParser, respondsIn, responseIn } from './git-bodies.ts'
+import { contentOf, keyedIn, kindsIn, respondsIn, responseIn } from './git-bodies.ts'
 import { type Found, type JsonFile, partsOfHistory } from './git-copies.ts'
 import { globOf, namedPath, stemOf } from './git-globs.ts'
 import { keyedGroups } from './git-keyed.ts'
@@ -157,7 +157,7 @@ async function filesOfHistory(repository: string, onProgress: DetectProgress): P
 /** The parsed content of the latest version that is JSON: the last one may be an error page that was kept. */
 async function latestBody(blobs: GitBlobs, { path, versions }: JsonFile): Promise<unknown> {
   for (const { blob } of versions) {
-    const body = await contentOf(blobs.read(blob, MAX_BODY_BYTES), linesParser(path))
+    const body = await contentOf(path, blobs.read(blob, MAX_BODY_BYTES))
     if (body !== undefined) return body
   }
   return undefined
@@ -381,7 +381,7 @@ export async function partOf(
   if (!file?.isRecord || latest.length === 0) return undefined
   const bodies: unknown[] = []
   for (const { path, blob } of latest) {
-    const content = await contentOf(blobs.read(blob, MAX_BODY_BYTES), linesParser(path))
+    const content = await contentOf(path, blobs.read(blob, MAX_BODY_BYTES))
     bodies.push(responseIn(resource, content)?.body ?? content)
   }
   const kinds = new Set(bodies.flatMap((body) => [...kindsIn(resource, body)]))
@@ -390,7 +390,7 @@ export async function partOf(
   const few = fewRecords(resource, paths, new Set(keys.flatMap((one) => [...one])).size)
   if (few !== undefined) return few
   for (const other of await filesBeside(repository, paths, mapped)) {
-    const content = await contentOf(blobs.read(other.blob, MAX_BODY_BYTES), linesParser(other.path))
+    const content = await contentOf(other.path, blobs.read(other.blob, MAX_BODY_BYTES))
     const { body } = responseIn(resource, content) ?? {}
     if (body === undefined) continue
     const found = (await keysIn(resource, body)) ?? new Set<string>()

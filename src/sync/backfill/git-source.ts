@@ -20,7 +20,7 @@ import type { Database } from '../../db/database.ts'
 import { earliest } from '../declare/ignored.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import { accepted } from '../sql/history-sql.ts'
-import { contentOf, isConverted, keysOfFile, linesParser, respondsIn, responseIn, withOwnTimes } from './git-bodies.ts'
+import { contentOf, isConverted, keysOfFile, respondsIn, responseIn, withOwnTimes } from './git-bodies.ts'
 import { commitsOf } from './git-commits.ts'
 import { partOf } from './git-detect.ts'
 import { alternativesOf } from './git-globs.ts'
@@ -194,11 +194,6 @@ interface Memory {
   readonly memory: (length: number) => Buffer
 }
 
-/** @param more how many versions are read before the memory of one is used again */
-function fileReader(path: string, more: number): FileReader {
-  return { parse: linesParser(path) ?? versionParser(), memory: versionMemory(more) }
-}
-
 interface Reading {
   readonly blobs: GitBlobs
   readonly memories: Map<Resource | Worklist, Memory>
@@ -223,15 +218,15 @@ async function bodyOf(
   const { files, write } = kept
   // Of keys, and of a resource with several requests, many responses are in use at once.
   const isOneByOne = !isWorklist(resource) && !resource.file?.respondsTo
-  if (parts.length < 2 && names.length === 0 && !parts.some(({ path }) => linesParser(path)))
+  if (parts.length < 2 && names.length === 0 && !/\.(jsonl|ndjson)(\.gz)?$/.test(parts[0]?.path ?? ''))
     return await read(parts[0]?.blob ?? line.body, isOneByOne ? kept.memory : undefined)
   for (const path of files.keys()) if (!parts.some((part) => part.path === path)) files.delete(path)
   const parsed: unknown[] = []
   for (const { path, blob } of parts) {
-    const file = files.get(path) ?? { blob: '', parsed: undefined, ...fileReader(path, 1) }
+    const file = files.get(path) ?? { blob: '', parsed: undefined, parse: versionParser(), memory: versionMemory(1) }
     if (file.blob !== blob) {
       const bytes = await read(blob, file.memory)
-      const content = await contentOf(Promise.resolve(bytes), file.parse)
+      const content = await contentOf(path, bytes, file.parse)
       if (content === undefined) throw new BrokenRecording(`${placeOf(line)} is not JSON, or JSON that ended early`)
       Object.assign(file, { parsed: names.length > 0 ? content : withoutEnvelope(resource, content), blob })
     }
@@ -308,7 +303,7 @@ function keyReader(resource: Resource, commits: readonly GitCommit[], { blobs, o
   const files = new Map<string, FileReader & { bytes: number }>()
   const readerOf = (path: string) => {
     // The next version is read while the one before it is compared with that before.
-    const reader = files.get(path) ?? { ...fileReader(path, 2), bytes: 0 }
+    const reader = files.get(path) ?? { parse: versionParser(), memory: versionMemory(2), bytes: 0 }
     // Those that were read last are at the end.
     files.delete(path)
     files.set(path, reader)
@@ -329,14 +324,14 @@ function keyReader(resource: Resource, commits: readonly GitCommit[], { blobs, o
     const content = reader && blobs.read(version.blob, MAX_BODY_BYTES, reader.memory)
     // An error is thrown where it is awaited.
     content?.catch(() => undefined)
-    return { reader, content }
+    return { path: version?.path ?? '', reader, content }
   }
   let next = begin()
   return async () => {
-    const { reader, content } = next
+    const { path, reader, content } = next
     onProgress?.(read, versions.length)
     next = begin()
-    const body = await contentOf(content, (bytes) => {
+    const body = await contentOf(path, content, (bytes) => {
       if (reader) reader.bytes = bytes.length
       return reader?.parse(bytes)
     })
@@ -367,7 +362,7 @@ async function openRequests(
       continue
     }
     latest = changed.at
-    const content = await contentOf(blobs.read(changed.blob, MAX_BODY_BYTES), linesParser(changed.path))
+    const content = await contentOf(changed.path, blobs.read(changed.blob, MAX_BODY_BYTES))
     const found = respondsIn(resource, content, changed.path)
     const isKnown = changed.at <= after
     if (found.length === 0 && !isKnown) opened.broken.push(unreadableText(resource, changed))

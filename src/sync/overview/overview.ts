@@ -134,7 +134,7 @@ export async function readTiers(sql: Sql): Promise<TierOverview[]> {
     .orderBy(tier.sampleTable)
 }
 
-interface FailureOverview {
+export interface FailureOverview {
   readonly resource: string
   readonly at: Date
   readonly error: string
@@ -188,7 +188,7 @@ export async function readStates(sql: Sql, resources: readonly string[]): Promis
   )
 }
 
-interface KeyCounts {
+export interface KeyCounts {
   /** Known from other responses; some may never be requested. */
   readonly listed: number
   /** With a current version. */
