@@ -189,3 +189,37 @@ test('members of a young history who were first are all found in the hours that 
   expect([await found(3, 2), await found(500, 4)]).toEqual([['Player 2', 'Player 3'], []])
   await expect(found(600, 4)).rejects.toThrow('looked up one by one')
 })
+
+test('guilds that were first are those of all numbers, however many months are read', async () => {
+  const db = await testDatabase('server')
+  await db.query(
+    `insert into game.guild (guild_uuid, name, prefix, valid_from, hash)
+     select md5('guild ' || one)::uuid, 'Guild ' || one, 'G' || one, '2026-01-01Z', '\\x00' from generate_series(1, 40) one`,
+  )
+  // Each rises at its own pace, falls now and then, and has times without a number.
+  await db.query(
+    `insert into game.guild_sample (guild_uuid, observed_at, wars)
+     select guild_uuid, timestamptz '2026-01-01Z' + day * interval '1 day' + pace * interval '1 minute',
+            case when (day + pace) % 17 <> 0 then case when (day * pace) % 23 = 0 then 0 else day * pace / 8 end end
+       from (select guild_uuid, row_number() over (order by name)::int as pace from game.guild) one cross join generate_series(0, 300) day`,
+  )
+  await db.query(
+    `insert into sync.run (run_id, resource, status, observed_at, started_at, finished_at, program)
+     select gen_random_uuid(), 'guilds', 'ok', at, at, at, 'test' from unnest('{2026-01-01Z,2026-10-28Z}'::timestamptz[]) at`,
+  )
+  await db.query('analyze game.guild_sample')
+  for (const value of [0, 1, 10, 100, 700, 1400, 2000])
+    for (const n of [1, 7, 40]) {
+      const expected = await db.values(
+        `select rank() over (order by at)::int, name, at from (
+           select guild_uuid, min(observed_at) as at from game.guild_sample where wars >= $1 group by 1) reached
+         join game.guild using (guild_uuid) order by at, guild_uuid limit $2`,
+        [value, n],
+      )
+      const found = await db.values(`select place, name, at from analytics.first_to('guild', 'wars', $1, $2)`, [
+        value,
+        n,
+      ])
+      expect([value, n, found]).toEqual([value, n, expected])
+    }
+})

@@ -60,16 +60,21 @@ interface Past {
   readonly text: string
 }
 
-/** In as many steps as there is room for, bytes; the last moment at least. */
-function pastWithin(room: number, historyBy: (by: number) => MapHistory, { roster, writtenAt }: MapFrame): Past {
+function pastOf(history: MapHistory, { roster, writtenAt }: MapFrame): Past {
+  const seen = new Set(history.changes.flatMap((list) => list.map(([, uuid]) => uuid)))
+  const guilds = roster.shown.filter(({ uuid }) => seen.has(uuid))
+  return { history, guilds, text: states(history, guilds, writtenAt) }
+}
+
+/** The whole past, or as many of its steps as there is room for, bytes; the last moment at least. */
+function pastWithin(room: number, whole: Past, historyBy: (by: number) => MapHistory, frame: MapFrame): Past {
+  let past = whole
   for (let by = 1; ; ) {
-    const history = historyBy(by)
-    const seen = new Set(history.changes.flatMap((list) => list.map(([, uuid]) => uuid)))
-    const guilds = roster.shown.filter(({ uuid }) => seen.has(uuid))
-    const text = states(history, guilds, writtenAt)
-    const size = Buffer.byteLength(text)
-    if (size <= room || history.steps.length <= 1) return { history, guilds, text }
-    by = Math.min(Math.max(by + 1, Math.ceil((by * size) / Math.max(1, room))), by * history.steps.length)
+    const size = Buffer.byteLength(past.text)
+    const steps = past.history.steps.length
+    if (size <= room || steps <= 1) return past
+    by = Math.min(Math.max(by + 1, Math.ceil((by * size) / Math.max(1, room))), by * steps)
+    past = pastOf(historyBy(by), frame)
   }
 }
 
@@ -164,9 +169,10 @@ export async function mapFigure(sql: Sql, frame: MapFrame): Promise<Figure> {
   )
   const roomOf = ({ hasList, isBrief }: (typeof forms)[number]) =>
     room - beside - (hasList ? bytesOf(tableMarkup(table)) : 0) - bytesOf(overlay?.(whole.steps, isBrief))
-  const wanted = room === Infinity ? 0 : Math.min(PAST, bytesOf(pastWithin(Infinity, historyBy, frame).text))
+  const past = pastOf(whole, frame)
+  const wanted = room === Infinity ? 0 : Math.min(PAST, bytesOf(past.text))
   const form = forms.find((one) => roomOf(one) >= wanted) ?? forms[2]
-  const { history, guilds, text } = pastWithin(roomOf(form), historyBy, frame)
+  const { history, guilds, text } = pastWithin(roomOf(form), past, historyBy, frame)
   return {
     id: 'map',
     title: isOld ? oldTitle(seen.last, [...held.keys()].some((uuid) => uuid !== undefined) ? title : undefined) : title,

@@ -108,11 +108,14 @@ returns table (owner uuid, part uuid, at timestamptz)
 language plpgsql stable parallel safe set jit = off as $$
 declare
   last_at constant timestamptz := (select greatest(now(), max(item.observed_at)) from sync.work_item item);
-  begun constant timestamptz := case when kind = 'member' then (select min(one.valid_from) from game.guild_member one) end;
+  begun timestamptz := case when kind = 'member' then (select min(one.valid_from) from game.guild_member one) end;
   hours int;
   owners uuid[];
   parts uuid[];
   instants timestamptz[];
+  since timestamptz := '-infinity';
+  until timestamptz;
+  found record;
 begin
   if begun is not null then
     foreach hours in array array[1, 8, 64, 512] loop
@@ -130,6 +133,28 @@ begin
         return;
       end if;
     end loop;
+  end if;
+  -- Numbers of guilds are read as they were written, of all guilds together: as much as it takes until enough of them were so high.
+  if kind = 'guild' and exists (select from pg_catalog.pg_attribute number
+                                 where number.attrelid = 'game.guild_sample'::regclass and number.attnum > 0 and number.attname = counter
+                                   and number.atttypid in ('int4'::regtype, 'int8'::regtype, 'float4'::regtype, 'float8'::regtype)) then
+    begun := (select seen.first_at from analytics.observed() seen);
+    foreach hours in array array[720, 2160, 5040, null] loop
+      until := least(begun + make_interval(hours => hours), last_at);
+      continue when until <= since;
+      execute format('select array_agg(first.owner) as owners, array_agg(first.at) as instants
+                        from (select own.guild_uuid as owner, min(own.observed_at) as at from game.guild_sample own
+                               where own.%I >= $1 and own.observed_at > $2 and own.observed_at <= $3 group by own.guild_uuid) first
+                       where exists (select from game.guild one where one.guild_uuid = first.owner)
+                         and first.owner <> all (coalesce($4, ''{}''))', counter)
+         into found using value, since, until, owners;
+      owners := owners || found.owners;
+      instants := instants || found.instants;
+      exit when cardinality(owners) >= n;
+      since := until;
+    end loop;
+    return query select one.owner, null::uuid, one.at from unnest(owners, instants) one(owner, at);
+    return;
   end if;
   return query select one.owner, one.part, one.at from analytics.counter_first(kind, counter, value) one;
 end

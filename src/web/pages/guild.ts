@@ -156,12 +156,13 @@ export async function guildPage(visit: Visit): Promise<Page> {
   const path = `/guilds/${encodeURIComponent(visit.name === guild?.prefix ? visit.name : uuid)}`
   const shown = await shownPeriod(visit, { path, of: ['guilds', 'territories'], guild: uuid })
   const frame = { ...shown.frame, playerCell: (player: string, username: string) => link('players', player, username) }
-  // One is drawn while the database works for the next.
-  const [places, areSent, { rivals, hours: warHours }, gains] = await Promise.all([
+  // One is drawn while the database works for the next: what members gained takes longest, and is waited for where it is drawn.
+  const gaining = people ? memberGains(sql, uuid, frame, ...memberCounters) : Promise.resolve(undefined)
+  gaining.catch(() => undefined)
+  const [places, areSent, { rivals, hours: warHours }] = await Promise.all([
     readPlaces(sql),
     areHoldersSent(sql),
     readWar(visit, uuid, frame),
-    people ? memberGains(sql, uuid, frame, ...memberCounters) : undefined,
   ])
   const subject = { uuid, path, name: name ?? 'This guild', prefix: guild?.prefix ?? holder?.prefix ?? null }
   const held = areSent && places.length > 0 ? places.filter((place) => place.uuid === uuid).length : null
@@ -176,8 +177,10 @@ export async function guildPage(visit: Visit): Promise<Page> {
     held !== null && held > 0 ? productionFigure(visit, uuid, seen) : undefined,
     guildHoursFigure(sql, uuid, frame),
     rivalFigures(visit, { ...subject, rival, rivals, rivalPath }, frame),
-    warFigures(visit, { uuid, rivalPath, name, rivals, hours: warHours, wars: gains?.('wars') }, frame),
-    gains && membersFigure(visit, subject, gains, frame),
+    gaining.then((gains) =>
+      warFigures(visit, { uuid, rivalPath, name, rivals, hours: warHours, wars: gains?.('wars') }, frame),
+    ),
+    gaining.then((gains) => gains && membersFigure(visit, subject, gains, frame)),
     people ? movesFigure(sql, uuid, frame) : undefined,
     retentionFigure(sql, uuid, frame.to),
     namesFigure(visit, uuid),
