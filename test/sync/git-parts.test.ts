@@ -304,7 +304,7 @@ describe.each(kindsOfPart)('a response that git has in several files, on the %s 
       expect(broken).toEqual([expect.stringMatching(/^items: items\.\w+ of commit \w+ is not JSON/)])
       expect(await world.rows(closed)).toEqual([['Oak', '12:00']])
       const stored = await world.db.query<StoredBody>(
-        `select ${STORED_BODY.columns} from sync.raw_body ${STORED_BODY.join} order by first_at`,
+        `select ${STORED_BODY.columns} from sync.raw_body ${STORED_BODY.join} order by raw_body.first_at`,
       )
       const [first] = await Promise.all(stored.map(textOfBody))
       expect(JSON.parse(String(first))).toHaveLength(4)
