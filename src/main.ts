@@ -20,7 +20,7 @@ if (/^1[1-4]\./.test(process.versions.v8) && use !== 'serve' && use !== 'demo' &
 }
 // What runs for long collects its garbage before the heap has grown to several times what is in use: 170 MB instead of 290. What loads a
 // recorded response after the other keeps the one before; it would collect for a third of its time. Of a history from git hardly anything is
-// new: 600 commits of items take 230 instead of 280 MB, and a tenth more processor time.
+// new: 600 commits of items take 230 instead of 280 MB, and up to a fifth more processor time.
 if (use === 'start' || use === 'backfill') setFlagsFromString(`--heap-growing-percent=${isLoading ? 100 : 30}`)
 // V8 compiles what is called often in WebAssembly a second time, optimized. The parser of HTTP responses does not gain from it: a
 // poll takes 75 instead of 112 MB without. Before kept code is loaded, which V8 accepts only under the flags it was kept under.
