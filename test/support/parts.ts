@@ -28,6 +28,7 @@ const soon: readonly string[] = [
   'cli/bundle.test.ts',
   'cli/compiled-code.test.ts',
   'cli/flags.test.ts',
+  'cli/resets.test.ts',
   'cli/verify.test.ts',
   'web/restricted.test.ts',
   'web/unknown-now.test.ts',

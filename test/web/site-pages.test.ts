@@ -36,9 +36,9 @@ describe.skipIf(!hasBrowser)(`each page of the program in a browser${why}`, () =
   test('items are narrowed by name and type, and one has its card, its revisions, and any two versions side by side', async () => {
     const { page, complaints } = await open('/items')
     const type = await page.locator('#list tbody td:nth-child(2)').first().textContent()
-    await page.locator('form[action="/items"] input[name=type]').fill(String(type))
+    await page.locator('form[action="/items"] select[name=type]').selectOption(String(type))
     await page.locator('form[action="/items"] input[name=q]').fill('axe')
-    await page.locator('form[action="/items"] button').click()
+    await page.locator('form[action="/items"]:has(select) button').click()
     await page.waitForURL('**/items?q=axe&type=**')
     expect(await page.locator('#list tbody tr').count()).toBe(1)
     await page.locator('#list td a').first().click()
