@@ -118,12 +118,13 @@ function fields(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
-const quotedUuid = /"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"/gi
+const quotedUuid = /"([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})"/gi
 
 function parsed(body: Buffer): Fields {
   try {
-    // Uuids are stored in lower case, however they came.
-    return fields(JSON.parse(body.toString('utf8').replaceAll(quotedUuid, (uuid) => uuid.toLowerCase())))
+    // Uuids are stored in lower case and with hyphens, however they came.
+    const spelled = (_: string, ...parts: string[]) => `"${parts.slice(0, 5).join('-').toLowerCase()}"`
+    return fields(JSON.parse(body.toString('utf8').replaceAll(quotedUuid, spelled)))
   } catch {
     return {}
   }
