@@ -10,11 +10,24 @@ export interface Period {
 
 const HOUR = 3_600_000
 const MINUTE = 60_000
-const DAY = 86_400
+const DAY_SECONDS = 86_400
 /** Longer than this, ms, a period begins at a full hour. */
 const LONG = 8 * 24 * HOUR
 /** Lengths of a step that people read easily; seconds. */
-const lengths = [300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, DAY, 7 * DAY, 28 * DAY]
+const lengths = [
+  300,
+  600,
+  900,
+  1800,
+  3600,
+  7200,
+  10_800,
+  21_600,
+  43_200,
+  DAY_SECONDS,
+  7 * DAY_SECONDS,
+  28 * DAY_SECONDS,
+]
 
 /**
  * The period of a report: what is wanted, as far as anything was observed where it is very long; else the last seven days up to the
@@ -88,7 +101,10 @@ async function boundHours(sql: Sql, { from, to }: Period): Promise<Period> {
 /** The smallest readable step, in seconds, that cuts a period into at most `most` parts and is no shorter than `least`; of many years whole days. */
 export function stepOf({ from, to }: Period, most: number, least = 0): number {
   const seconds = (to.getTime() - from.getTime()) / 1000
-  return lengths.find((one) => one >= least && seconds / one <= most) ?? Math.ceil(seconds / most / DAY) * DAY
+  return (
+    lengths.find((one) => one >= least && seconds / one <= most) ??
+    Math.ceil(seconds / most / DAY_SECONDS) * DAY_SECONDS
+  )
 }
 
 /** Where the steps of a period begin. */

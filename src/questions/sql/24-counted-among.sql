@@ -115,7 +115,7 @@ declare
   instants timestamptz[];
   since timestamptz := '-infinity';
   until timestamptz;
-  found record;
+  reached record;
 begin
   if begun is not null then
     foreach hours in array array[1, 8, 64, 512] loop
@@ -147,9 +147,9 @@ begin
                                where own.%I >= $1 and own.observed_at > $2 and own.observed_at <= $3 group by own.guild_uuid) first
                        where exists (select from game.guild one where one.guild_uuid = first.owner)
                          and first.owner <> all (coalesce($4, ''{}''))', counter)
-         into found using value, since, until, owners;
-      owners := owners || found.owners;
-      instants := instants || found.instants;
+         into reached using value, since, until, owners;
+      owners := owners || reached.owners;
+      instants := instants || reached.instants;
       exit when cardinality(owners) >= n;
       since := until;
     end loop;
