@@ -64,10 +64,10 @@ export function preparerOf(resource: ResourceBase, findings: Findings): (record:
       quarantine({ key: texts.key, raw: record, path, reason: error.message, misfit: misfitOf(error) })
     }
     const related = relatedOf(entity.relatedEntities, body, respelled)
-    const measured = samplesOf(texts.key, entity.samples, body, respelled)
+    const { samples, listed } = samplesOf(texts.key, entity.samples, body, respelled)
     for (const bad of entity.quarantined ?? []) quarantine(bad)
     for (const instant of entity.ignored ?? []) ignored.push(instant)
-    const prepared = fingerprinted(entity, texts, { ...measured, related, odd: oddOf(entity), respelled })
+    const prepared = fingerprinted(entity, texts, { samples, listed, related, odd: oddOf(entity), respelled })
     // Nothing of a document that cannot be stored is read again.
     return error ? { ...prepared, documentText: '{}', withoutRoot: true } : prepared
   }
@@ -307,13 +307,17 @@ function fingerprinted(
   const further = [samples, facts, since, hashes.length > 0 ? hashes : undefined]
   const plain = further.every((value) => value === undefined || value === null)
   const fingerprint = plain ? hash : sha256(documentText + canonicalJson(further.map((value) => value ?? null) as Json))
-  // Each with the same fields in the same order, so that what reads them is fast.
-  const measured = { since, incomplete, samples, lists, listed, facts }
+  // Each with the same fields in the same order, and no other object spread into it: so they are made and read fast.
   return {
     key,
     root,
     parts,
-    ...measured,
+    since,
+    incomplete,
+    samples,
+    lists,
+    listed,
+    facts,
     documentText,
     hash,
     hashAsSent,
