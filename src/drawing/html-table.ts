@@ -4,8 +4,8 @@ import { instant, number } from './words.ts'
 
 export type Markup = ReturnType<typeof html>
 
-/** What a cell may hold: text, a number (NULL is not known), an instant, a truth, or markup. */
-export type Cell = string | number | boolean | Date | null | Markup
+/** What a cell may hold: text, a number (NULL is not known), an instant, a truth, markup, or words with the number that they are sorted by. */
+export type Cell = string | number | boolean | Date | null | Markup | { readonly value: number; readonly shown: string }
 
 /** The numbers behind a picture. */
 export interface Table {
@@ -63,7 +63,8 @@ function cellText(cell: Cell): string {
   if (cell instanceof Promise) throw new Error('the markup of a cell must be ready')
   // A day stays on one line, as an instant does.
   if (/^\d{4}-\d\d-\d\d$/.test(String(cell))) return `<time datetime="${cell}">${cell}</time>`
-  return 'isEscaped' in Object(cell) ? String(cell) : escaped(cell)
+  if (typeof cell === 'object') return 'shown' in cell ? escaped(cell.shown) : String(cell)
+  return escaped(cell)
 }
 
 function escaped(text: string): string {

@@ -78,8 +78,8 @@ describe('what a page has no room for', () => {
   test('counts where the longest hold of a territory is said, and is said to be there', async () => {
     const { rows, text } = await pageOf('/territories/Oak')
     expect(text('#hold-list h3')).toMatch(/^Held longest by Guild c: 8 days from 1 Jun, 09:00, /)
-    expect(rows('hold-list')).toBe(200)
-    expect(text('#hold-list .note:last-child')).toBe(`The latest 200 of ${HOLDS + 1}; CSV of all.`)
+    expect(rows('hold-list')).toBe(100)
+    expect(text('#hold-list .note:last-child')).toBe(`The latest 100 of ${HOLDS + 1}; CSV of all.`)
   })
 
   test('counts among the sessions of a player', async () => {

@@ -15,24 +15,45 @@ interface WantedRuns {
   readonly until?: Date
   /** 0 for all. */
   readonly limit: number
+  readonly offset?: number
+  /** Left out: the latest first. */
+  readonly order?: { readonly by: RunOrder; readonly isFalling: boolean }
 }
+
+/** What the latest runs can be sorted by. */
+type RunOrder = 'startedAt' | 'resource' | 'status' | 'took' | 'records' | 'inserted' | 'changed' | 'closed'
+
+/** So many of the latest runs are sorted by something else than when they began. */
+const SORTED = 10_000
 
 /** One row of the ledger, without what only the engine needs. */
 export type LedgerRun = Awaited<ReturnType<typeof readRuns>>[number]
 
-export async function readRuns(sql: Sql, { resources, failed, since, until, limit }: WantedRuns) {
+export async function readRuns(
+  sql: Sql,
+  { resources, failed, since, until, limit, offset = 0, order = { by: 'startedAt', isFalling: true } }: WantedRuns,
+) {
+  const wanted = and(
+    resources.length > 0 ? inArray(run.resource, [...resources]) : undefined,
+    failed ? inArray(run.status, ['failed', 'rejected']) : undefined,
+    since ? gte(run.startedAt, since) : undefined,
+    until ? lt(run.startedAt, until) : undefined,
+  )
+  const latest = [text`${run.startedAt} desc nulls last`, asc(run.resource)]
+  const { by, isFalling } = order
+  const column = by === 'took' ? text`${run.finishedAt} - ${run.startedAt}` : run[by]
+  const sorted = typed(sql)
+    .select({ runId: run.runId })
+    .from(run)
+    .where(wanted)
+    .orderBy(...latest)
+    .limit(SORTED)
   const chosen = typed(sql)
     .select({ ...shownColumns, currentKeys: living })
     .from(run)
-    .where(
-      and(
-        resources.length > 0 ? inArray(run.resource, [...resources]) : undefined,
-        failed ? inArray(run.status, ['failed', 'rejected']) : undefined,
-        since ? gte(run.startedAt, since) : undefined,
-        until ? lt(run.startedAt, until) : undefined,
-      ),
-    )
-    .orderBy(text`${run.startedAt} desc nulls last`, asc(run.resource))
+    .where(by === 'startedAt' ? wanted : inArray(run.runId, sorted))
+    .orderBy(isFalling ? text`${column} desc nulls last` : text`${column} asc nulls last`, ...latest)
+    .offset(offset)
   return await (limit > 0 ? chosen.limit(limit) : chosen)
 }
 

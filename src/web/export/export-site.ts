@@ -11,7 +11,8 @@ export function isExported(path: string): boolean {
   const [place = '', query] = path.split('?')
   if (!place.startsWith('/') || place.startsWith('//')) return false
   if (/^\/(api|search|feeds|changes|og|mcp|[\w-]+\.\w+)(\/|$)/.test(place)) return false
-  return query === undefined || /^page=\d+$/.test(query)
+  // What happened fills more pages each day: of these the first.
+  return query === undefined || (/^page=\d+$/.test(query) && !/^\/(captures|runs)$/.test(place))
 }
 
 /** Names of files that some systems keep for themselves. */

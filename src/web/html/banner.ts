@@ -2,7 +2,7 @@ import { html, raw } from 'hono/html'
 import type { Markup } from '../../drawing/html-table.ts'
 
 /** A banner: the colour of its cloth, and what lies on it from the cloth up. */
-export interface Banner {
+interface Banner {
   readonly base: string
   readonly layers: readonly { readonly colour: string | null; readonly pattern: string | null }[]
 }

@@ -9,6 +9,7 @@ import type { PatchesOf } from '../known-patches.ts'
 import { homeScript, liveScript } from '../live/live-script.ts'
 import { type Health, healthMarkup } from './health.ts'
 import { siteScript } from './site-script.ts'
+import { sortableFigure } from './sorted-table.ts'
 
 export interface Visit {
   readonly sql: Sql
@@ -238,6 +239,8 @@ interface Serving {
   readonly kind?: Kind | undefined
   /** Whether search engines may keep it. */
   readonly isIndexed?: boolean
+  /** What the address asks for; left out: no heading sorts. */
+  readonly query?: URLSearchParams | undefined
 }
 
 /** The chapters without what the page says already: its title, and how to have what is missing. */
@@ -258,10 +261,13 @@ function saidOnce(chapters: readonly Chapter[], title: string): Chapter[] {
 
 export async function pageText(
   { title, lead, control, chapters, path, feed, layout }: Page,
-  { version, picture, health, people, kind, isIndexed = true }: Serving,
+  { version, picture, health, people, kind, isIndexed = true, query }: Serving,
 ): Promise<string> {
+  const [place = path] = path.split('?', 1)
+  const sortable = (figure: Figure) => (query ? sortableFigure(figure, { path: place, query }) : figure)
+  const shown = chapters.map((chapter) => ({ ...chapter, figures: chapter.figures.map(sortable) }))
   const section = ([at, name]: readonly [string, string] | readonly string[]) =>
-    html`<a href="${at}"${path.split('?', 1)[0] === at || path.startsWith(`${at}/`) ? html` aria-current="page"` : ''}>${name}</a>`
+    html`<a href="${at}"${place === at || path.startsWith(`${at}/`) ? html` aria-current="page"` : ''}>${name}</a>`
   return await documentText({
     title: `${title} · wynnsync`,
     version,
@@ -282,7 +288,7 @@ ${
 <nav class="site" aria-label="Pages">${sections.map(section)}<details${moreSections.some(([at]) => path === at) ? html` open` : ''}><summary>More</summary>${moreSections.map(section)}</details></nav>
 ${health.banner ? html`<p class="banner" role="status">${health.banner}</p>` : ''}
 <h1>${title}</h1><p class="soft">${lead}</p>${control ?? ''}</header>
-<main${layout ? html` class="${layout}-page"` : ''}>${saidOnce(chapters, title).map(chapterMarkup)}</main>
+<main${layout ? html` class="${layout}-page"` : ''}>${saidOnce(shown, title).map(chapterMarkup)}</main>
 <footer>wynnsync ${version}. All times are UTC; after a dot, yours. Hatched (on paper, dashed) is unknown, not zero. Not affiliated with the makers
 of the game or of its API.</footer>`,
   })

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import type { Figure } from '../../drawing/figure.ts'
 import type { Cell, Markup, Table } from '../../drawing/html-table.ts'
 import { number } from '../../drawing/words.ts'
 
@@ -41,29 +42,99 @@ export function sortLink(
   return html`<a href="${path}?${address}#${anchor}" rel="nofollow"${isBy ? html` aria-current="true"` : ''}>${heading}${isBy ? (isFalling ? ' ▼' : ' ▲') : ''}</a>`
 }
 
-/** A table whose headings are links that sort it; `-` before the key sorts the other way. What is not known comes last. */
+/** Names with numbers in them go by these: EU2 comes before EU10. */
+const { compare } = new Intl.Collator('en', { numeric: true })
+
+type Value = string | number | Date | null
+
+/** Numbers and instants before words. What is not known comes last, whichever way the others are. */
+function inOrder(a: Value, b: Value, sign: number): number {
+  if (a === null || b === null) return (a === null ? 1 : 0) - (b === null ? 1 : 0)
+  if (typeof a === 'string' && typeof b === 'string') return sign * compare(a, b)
+  if (typeof a === 'string' || typeof b === 'string') return sign * (typeof a === 'string' ? 1 : -1)
+  return sign * (Number(a) - Number(b))
+}
+
+/**
+ * A table whose headings are links that sort it; `-` before the key sorts the other way. What is not known comes last.
+ * @param usual the key of what it is sorted by where the address names none of its columns; left out: the rows stay as they are
+ */
 export function sortedTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { usual, ...address }: Address & { readonly usual: string },
+  { usual, ...address }: Address & { readonly usual?: string | undefined },
 ): Table {
-  const wanted = address.query.get('sort') ?? usual
+  const plain = (wanted: string) => wanted.replace(/^-/, '')
+  const asked = address.query.get('sort') ?? ''
+  const wanted = columns.some(({ key }) => key === plain(asked)) ? asked : (usual ?? '')
   const isOther = wanted.startsWith('-')
-  const by = columns.find(({ key }) => key === wanted.replace(/^-/, '')) ?? columns[0]
+  const by = columns.find(({ key }) => key === plain(wanted))
   const sign = (by?.isFalling ? -1 : 1) * (isOther ? -1 : 1)
-  const sorted = by
-    ? rows.toSorted((one, other) => {
-        const [a, b] = [by.value(one), by.value(other)]
-        if (a === null || b === null) return (a === null ? 1 : 0) - (b === null ? 1 : 0)
-        if (typeof a === 'string' && typeof b === 'string') return sign * a.localeCompare(b, 'en')
-        return sign * (Number(a) - Number(b))
-      })
-    : rows
+  const sorted = by ? rows.toSorted((one, other) => inOrder(by.value(one), by.value(other), sign)) : rows
   const sortedBy = { by: by?.key, isOther, isFalling: sign < 0 }
   return {
-    columns: columns.map((column) => sortLink(column, sortedBy, address)),
+    columns: columns.map((column) => (column.heading === '' ? '' : sortLink(column, sortedBy, address))),
     rows: sorted.map((row) => columns.map(({ value, cell }) => (cell ? cell(row) : value(row)))),
   }
+}
+
+/** So many rows are read without sorting. */
+const FEW = 10
+
+/**
+ * A figure whose table can be sorted by its headings, where it has more than some rows and its page does not sort it itself. In the address, a column is
+ * called by the figure and its heading: `rivals.won-from`.
+ */
+export function sortableFigure(figure: Figure, { path, query }: Omit<Address, 'anchor'>): Figure {
+  const { id, table } = figure
+  const headings = table?.columns.filter((heading) => typeof heading === 'string') ?? []
+  if (!table || table.rows.length <= FEW || headings.length < table.columns.length) return figure
+  const columns = headings.map((heading, nth): Column<readonly Cell[]> => {
+    const value = (row: readonly Cell[]) => orderedBy(row[nth] ?? null)
+    const first = table.rows.map(value).find((one) => one !== null)
+    const isFalling = typeof first === 'number' || first instanceof Date
+    return { key: `${id}.${keyOf(heading)}`, heading, value, cell: (row) => row[nth] ?? null, isFalling }
+  })
+  const { note } = table
+  const sorted = sortedTable(table.rows, columns, { path, query, anchor: id, usual: orderOf(table.rows, columns) })
+  const isAsked = columns.some(({ key }) => key === query.get('sort')?.replace(/^-/, ''))
+  return { ...figure, table: { ...sorted, ...(note && { note }) }, ...(isAsked && { isTableShown: true }) }
+}
+
+/** `won-from` of `Won from`, `at` of `At (UTC)`. */
+const keyOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/\(.*\)/, '')
+    .trim()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+
+/** The first column by which rows are in order already, as the address would have it; undefined where there is none. */
+function orderOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string | undefined {
+  for (const { key, heading, value, isFalling = false } of columns) {
+    const values = rows.map(value)
+    if (heading === '' || values.every((one) => one === null || String(one) === String(values[0]))) continue
+    const isSorted = (sign: number) =>
+      values.every((one, nth) => nth === 0 || inOrder(values[nth - 1] ?? null, one, sign) <= 0)
+    const usual = isFalling ? -1 : 1
+    if (isSorted(usual)) return key
+    if (isSorted(-usual)) return `-${key}`
+  }
+  return undefined
+}
+
+const sizes: Readonly<Record<string, number>> = { M: 1e6, B: 1e9, T: 1e12, Q: 1e15 }
+
+/** What a cell is sorted by: numbers as people say them are numbers, of markup it is the text. */
+function orderedBy(cell: Cell): Value {
+  if (cell === null || typeof cell === 'number' || cell instanceof Date) return cell
+  if (typeof cell === 'object' && 'value' in cell) return cell.value
+  const text = String(cell)
+    .replace(/<[^>]*>/g, '')
+    .trim()
+  const [, digits, unit = ''] = /^(?:≥|at least|\+)? ?(-?[\d,]*\.?\d+)(?: ([MBTQ])| %)?$/.exec(text) ?? []
+  if (digits !== undefined) return Number(digits.replaceAll(',', '')) * (sizes[unit] ?? 1)
+  return text === '' || text === '?' ? null : text
 }
 
 /** Rows of a list on one page. */

@@ -1,18 +1,17 @@
 import { html } from 'hono/html'
 import type { Sql } from '../../db/database.ts'
-import { listFigure, missing } from '../../drawing/figure.ts'
+import { type Figure, listFigure, missing } from '../../drawing/figure.ts'
 import type { Frame } from '../../drawing/frame.ts'
 import { rosterOf } from '../../drawing/guild/roster.ts'
 import type { Cell, Table } from '../../drawing/html-table.ts'
 import { captureMatrixFigure } from '../../drawing/map/capture-matrix.ts'
 import { capturesFigure } from '../../drawing/map/captures.ts'
 import { mapSql, readHolders } from '../../drawing/map/holds.ts'
-import { count, length, moment } from '../../drawing/words.ts'
-import { csvLink, guildLink, link } from '../html/links.ts'
+import { count, length, moment, number } from '../../drawing/words.ts'
+import { csvLink, guildLink, link, searchForm } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
-
-const LATEST = 50
+import { pageOf, sortLink } from '../html/sorted-table.ts'
 
 interface Capture {
   readonly at: Date
@@ -28,29 +27,38 @@ interface Wanted {
   readonly territory?: string | null
   readonly guild?: string | null
   readonly before?: Date | null
-  readonly since?: Date | null
 }
 
-/** The latest captures, since an instant and before another, of one territory, or by and from one guild, where that is given. */
+const captureColumns = `captured_at as at, territory, from_guild_name as "from", from_guild_uuid::text as "fromUuid",
+            to_guild_name as "to", to_guild_uuid::text as "toUuid", is_recapture as again`
+
+/** The latest captures, before an instant, of one territory, or by and from one guild, where that is given. */
 export async function latestCaptures(
   sql: Sql,
-  { territory = null, guild = null, before = null, since = null }: Wanted,
+  { territory = null, guild = null, before = null }: Wanted,
   most: number,
 ): Promise<Capture[]> {
   return await sql.query<Capture>(
-    `select captured_at as at, territory, from_guild_name as "from", from_guild_uuid::text as "fromUuid",
-            to_guild_name as "to", to_guild_uuid::text as "toUuid", is_recapture as again
+    `select ${captureColumns}
        from analytics.territory_capture where ($1::text is null or territory = $1)
         and ($2::text is null or to_guild_uuid = $2::text::uuid or from_guild_uuid = $2::text::uuid)
-        and ($4::timestamptz is null or captured_at < $4) and ($5::timestamptz is null or captured_at >= $5)
+        and ($4::timestamptz is null or captured_at < $4)
       order by captured_at desc, territory collate "C" limit $3`,
-    [territory, guild, most, before, since],
+    [territory, guild, most, before],
   )
 }
 
+/** What the list can be sorted by: in the address, its heading, and in SQL. */
+const headings = [
+  ['at', 'At (UTC)', 'at'],
+  ['territory', 'Territory', 'territory collate "C"'],
+  ['by', 'Taken by', '"to" collate "C"'],
+  ['from', 'From', '"from" collate "C"'],
+] as const
+
 export function captureTable(captures: readonly Capture[]): Table {
   return {
-    columns: ['At (UTC)', 'Territory', 'Taken by', 'From'],
+    columns: headings.map(([, heading]) => heading),
     rows: captures.map(({ at, territory, from, fromUuid, to, toUuid, again }) => [
       at,
       link('territories', territory),
@@ -60,32 +68,97 @@ export function captureTable(captures: readonly Capture[]): Table {
   }
 }
 
-/** `/captures`: who took what from whom in a period. */
-export async function capturesPage(visit: Visit): Promise<Page> {
-  const { sql } = visit
-  const { frame, control, kept } = await shownPeriod(visit, { path: '/captures', of: ['territories'] })
-  // One is drawn while the database works for the next.
-  const [captures, matrix, latest] = await Promise.all([
-    capturesFigure(sql, frame),
-    readHolders(sql, frame.to).then((guilds) => captureMatrixFigure(sql, { ...frame, roster: rosterOf(guilds) })),
-    latestCaptures(sql, { since: frame.from, before: frame.to }, LATEST),
-  ])
-  const list = listFigure(
-    'latest',
-    latest.length < LATEST ? count(latest.length, 'capture') : `The latest ${LATEST}`,
-    captureTable(latest),
+/** Captures of a page; by another heading than time, so many of the latest are sorted. */
+const [SIZE, SORTED] = [100, 10_000]
+
+/** Rows of who takes from whom: the picture has the guilds that fight most. */
+const PAIRS = 60
+
+/** SQL: whether a capture is wanted: by or from a guild of this uuid, prefix or name, of the place that is called so, or where none is, of those with such a name. */
+const isWanted = `captured_at >= $1 and captured_at < $2 and ($4 in ('', territory)
+             or strpos(lower(territory collate "C"), lower($4 collate "C")) > 0 and not exists (select from game.territory where territory = $4))
+        and ($3 = '' or lower($3 collate "C") in (to_guild_uuid::text, from_guild_uuid::text)
+             or strpos(lower(concat(to_guild_name, E'\\n', from_guild_name) collate "C"), lower($3 collate "C")) > 0
+             or array[to_guild_uuid, from_guild_uuid] && (
+                  select array_agg(guild_uuid)
+                    from (select guild_uuid, prefix from game.guild_listing where valid_until = 'infinity'
+                           union all select guild_uuid, guild_prefix from analytics.territory) named
+                   where lower(prefix collate "C") = lower($3 collate "C")))`
+
+/** The captures of a page of the list, and how many there are. */
+async function listed({ sql, query }: Visit, { from, to }: Frame) {
+  const [guild, territory] = [query.get('guild') ?? '', query.get('territory') ?? '']
+  const sort = query.get('sort') ?? 'at'
+  const isOther = sort.startsWith('-')
+  const [by, , column] = headings.find(([key]) => key === sort.replace(/^-/, '')) ?? headings[0]
+  const isFalling = (by === 'at') !== isOther
+  const page = pageOf('/captures', query, SIZE)
+  const found = await sql.query<Capture & { readonly total: number }>(
+    `select page.*, of.total from (select count(*)::int as total from analytics.territory_capture where ${isWanted}) of
+       left join lateral (
+         select * from (
+           select ${captureColumns} from analytics.territory_capture where ${isWanted}${by === 'at' ? '' : ` order by captured_at desc limit ${SORTED}`}) wanted
+          order by ${column} ${isFalling ? 'desc' : 'asc'} nulls last, at desc, territory collate "C" limit ${SIZE} offset $5) page on true`,
+    [from, to, guild, territory, page.offset],
   )
+  const total = found[0]?.total ?? 0
+  const shown = found.filter(({ at }) => at !== null)
+  const reached = by === 'at' ? total : Math.min(total, SORTED)
+  const { rows } = captureTable(shown)
+  const columns = headings.map(([key, heading]) =>
+    sortLink({ key, heading }, { by, isOther, isFalling }, { path: '/captures', query, anchor: 'latest' }),
+  )
+  const note =
+    reached < total ? html`The latest ${number(SORTED)} of ${number(total)}; ${csvOf(from, to)}.` : csvOf(from, to)
+  return {
+    total,
+    of: `${territory === '' ? '' : ` of ${territory}`}${guild === '' ? '' : ` by or from ${guild}`}`,
+    links: page.links(reached),
+    figure: listFigure('latest', page.range(shown.length, reached) ?? count(total, 'capture'), { columns, rows, note }),
+  }
+}
+
+const csvOf = (from: Date, to: Date) =>
+  csvLink('territory_capture', { captured_at: [from, to], limit: 10_000 }, 'CSV of this period')
+
+/** `/captures?guild=&territory=&sort=&page=&from=&to=`: who took what from whom in a period. */
+export async function capturesPage(visit: Visit): Promise<Page> {
+  const { sql, query } = visit
+  const { frame, control, kept } = await shownPeriod(visit, { path: '/captures', of: ['territories'] })
+  // The pictures are of all captures of the period, and stand before the first of them.
+  const isWhole = ['guild', 'territory', 'page'].every((name) => !query.has(name))
+  // One is drawn while the database works for the next.
+  const [drawn, { total, of, links, figure }] = await Promise.all([
+    isWhole ? drawnOf(sql, frame) : [],
+    listed(visit, frame),
+  ])
+  const [captures] = drawn
+  const fields = [
+    ['guild', 'Guild'],
+    ['territory', 'Territory'],
+  ] as const
   return {
     path: '/captures',
     feed: '/feeds/captures.atom',
-    title: captures.title,
+    title: captures?.title ?? `${count(total, 'capture')}${of}`,
     lead: `Territories that changed hands, ${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)}.`,
-    control: html`${control}<p class="at"><a href="${kept('/records')}">Records of the map</a></p>`,
+    control: html`${control}${searchForm('/captures', fields, query)}<p class="at"><a href="${kept('/records')}">Records of the map</a></p>${links}`,
     chapters: [
-      chapterOf('war', 'Who takes from whom', captures, matrix),
-      ...(latest.length > 0 ? [chapterOf('list', 'Captures', list)] : []),
+      ...(drawn.length > 0 ? [chapterOf('war', 'Who takes from whom', ...drawn)] : []),
+      ...(total > 0 ? [chapterOf('list', 'Captures', figure)] : []),
     ],
   }
+}
+
+async function drawnOf(sql: Sql, frame: Frame): Promise<readonly Figure[]> {
+  const [captures, { table, ...matrix }] = await Promise.all([
+    capturesFigure(sql, frame),
+    readHolders(sql, frame.to).then((guilds) => captureMatrixFigure(sql, { ...frame, roster: rosterOf(guilds) })),
+  ])
+  if (!table || table.rows.length <= PAIRS) return [captures, { ...matrix, ...(table && { table }) }]
+  const all = csvLink('capture_matrix', { from_time: frame.from, to_time: frame.to, limit: 10_000 }, 'CSV of all')
+  const note = html`The first ${number(PAIRS)} of ${number(table.rows.length)} pairs; ${all}.`
+  return [captures, { ...matrix, table: { ...table, rows: table.rows.slice(0, PAIRS), note } }]
 }
 
 interface MapRecord {

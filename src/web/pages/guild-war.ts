@@ -219,11 +219,12 @@ function hoursOfWar(hours: readonly WarHour[]): Figure {
 }
 
 /** The latest of the period and before it. */
-async function lastCaptures({ sql }: Visit, guild: string, { to }: Frame): Promise<Figure> {
+async function lastCaptures({ sql }: Visit, guild: string, { from, to }: Frame): Promise<Figure> {
   const captures = await latestCaptures(sql, { guild, before: to }, LATEST)
-  return {
-    id: 'guild-captures',
-    title: captures.length === 0 ? 'No capture is known' : `The latest ${captures.length} captures`,
-    ...(captures.length > 0 && { table: captureTable(captures), isTableShown: true }),
-  }
+  const id = 'guild-captures'
+  if (captures.length === 0) return { id, title: 'No capture is known' }
+  const query = new URLSearchParams({ guild, from: from.toISOString(), to: to.toISOString() })
+  const note = html`<a href="/captures?${query}" rel="nofollow">All of this period</a>`
+  const title = captures.length === 1 ? 'The latest capture' : `The latest ${captures.length} captures`
+  return listFigure(id, title, { ...captureTable(captures), note })
 }

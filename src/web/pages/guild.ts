@@ -11,7 +11,7 @@ import { memberGains } from '../../drawing/guild/guild-wars.ts'
 import type { Cell, Markup } from '../../drawing/html-table.ts'
 import { legendLine } from '../../drawing/swatch.ts'
 import { compact, count, levelText, moment, number, percent, wholeTick } from '../../drawing/words.ts'
-import { type Banner, bannerMarkup } from '../html/banner.ts'
+import { bannerMarkup } from '../html/banner.ts'
 import { csvLink, hiddenFields, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
@@ -286,6 +286,8 @@ ${places.length > 0 ? placesMap(places, { id: 'guild-map', guild: uuid, label: '
     }),
   }
 }
+
+type Banner = Parameters<typeof bannerMarkup>[0]
 
 async function readBanner({ sql }: Visit, uuid: string): Promise<Banner | undefined> {
   const [row] = await sql.query<Banner & { readonly isDrawn: boolean }>(

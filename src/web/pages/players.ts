@@ -220,7 +220,7 @@ async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {
       rows: sessions
         .slice(0, SESSIONS)
         .map(({ world, from, until, seconds }) => [
-          ...[world, from, until, seconds < 1 ? 'listed once' : length(seconds)],
+          ...[world, from, until, { value: seconds, shown: seconds < 1 ? 'listed once' : length(seconds) }],
         ]),
       note: html`${sessions.length > SESSIONS ? `The latest ${SESSIONS}; ` : ''}${csvLink('player_session', { player_uuid: player, limit: 10_000 })}`,
     },

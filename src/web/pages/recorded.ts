@@ -250,9 +250,6 @@ async function listOf({ sql, now, query }: Visit, kind: Listed, period: Period |
 /** The pages of all of these. */
 export const listPages = listedKinds.map((kind) => ({ path: kind.path, build: listPage(kind) }))
 
-/** Changes of the number of quests that are listed. */
-const CHANGES = 200
-
 interface QuestRow {
   readonly isSeen: true | null
   readonly quests: number | null
@@ -263,12 +260,14 @@ interface QuestRow {
   readonly before: number | string | null
   readonly after: number | string | null
   readonly patch: number | null
+  readonly total: number
 }
 
-/** `/quests`: how many there were at the end of a period, of each class or in all, and what changed in it. */
+/** `/quests?page=`: how many there were at the end of a period, of each class or in all, and what changed in it. */
 export async function questsPage(visit: Visit): Promise<Page> {
-  const { sql } = visit
+  const { sql, query } = visit
   const { frame, control, isWhole } = await shownPeriod(visit, { path: '/quests', of: ['quests'], days: Infinity })
+  const { size, offset, range, links } = pageOf('/quests', query)
   const found = await sql.query<QuestRow>(
     `select latest.*, change.*
        from (select) one
@@ -278,10 +277,11 @@ export async function questsPage(visit: Visit): Promise<Page> {
            : `select true as "isSeen", quests, least(confirmed_until, $2) as confirmed from analytics.quest_count_history
                where valid_from < $2 and valid_until >= $2 order by valid_from desc limit 1`
        }) latest on true
-       left join lateral (select coalesce(name, key) as what, old_value #>> '{}' as before, new_value #>> '{}' as after, changed_at as at, patch
+       left join lateral (select coalesce(name, key) as what, old_value #>> '{}' as before, new_value #>> '{}' as after, changed_at as at, patch,
+                                 count(*) over ()::int as total
                             from analytics.quest_change where changed_at >= $1 and changed_at < $2
-                           order by changed_at desc, coalesce(name, key) collate "C" limit ${CHANGES + 1}) change on true`,
-    [frame.from, frame.to],
+                           order by changed_at desc, coalesce(name, key) collate "C" limit ${size} offset $3) change on true`,
+    [frame.from, frame.to, offset],
   )
   const latest = found[0]?.isSeen ? found[0] : undefined
   const rows = found.filter(({ at }) => at !== null)
@@ -290,22 +290,19 @@ export async function questsPage(visit: Visit): Promise<Page> {
     latest?.quests == null
       ? `${latest ? 'The number of quests is not known' : none}`
       : `${count(latest.quests, 'quest')} in the game${isWhole ? '' : `, as seen ${moment(latest.confirmed ?? frame.to, frame.writtenAt)}`}`
-  const shown = rows.slice(0, CHANGES)
-  const isCut = rows.length > CHANGES
+  const total = rows[0]?.total ?? 0
   const figures: Figure[] = [
     latest || !isWhole
       ? { id: 'quests', title: amount, lead: 'The API says of quests only how many there are.' }
       : missing('quests', amount, 'wynnsync sync quests'),
     ...(rows.length > 0
       ? [
-          listFigure('changes', isCut ? `The latest ${CHANGES} changes` : count(rows.length, 'change'), {
+          listFigure('changes', range(rows.length, total) ?? count(total, 'change'), {
             columns: ['At (UTC)', 'What', 'Before', 'After', 'Patch'],
-            rows: shown.map(({ at: changed, what, before, after, patch }) => [
+            rows: rows.map(({ at: changed, what, before, after, patch }) => [
               ...[changed, what, before, after, patch === null ? '' : link('patches', String(patch))],
             ]),
-            note: isCut
-              ? csvLink('quest_change', { changed_at: [frame.from, frame.to], limit: 10_000 }, 'CSV of all')
-              : undefined,
+            note: csvLink('quest_change', { changed_at: [frame.from, frame.to], limit: 10_000 }),
           }),
         ]
       : isWhole
@@ -316,7 +313,7 @@ export async function questsPage(visit: Visit): Promise<Page> {
     path: '/quests',
     title: amount,
     lead: 'How many quests there are, and when that changed.',
-    control,
+    control: html`${control}${links(total)}`,
     chapters: [chapterOf('all', 'Quests', ...figures)],
   }
 }

@@ -68,11 +68,21 @@ const pages: readonly {
   },
   { path: '/search', build: searchPage, namesPlayers: true, isPersonal: true, parameters: ['q'] },
   { path: '/status', build: statusPage, parameters: periodParameters },
-  { path: '/runs', build: runsPage, isOfPeriod: true, parameters: ['resource', 'failed', ...periodParameters] },
+  {
+    path: '/runs',
+    build: runsPage,
+    isOfPeriod: true,
+    parameters: ['resource', 'failed', 'sort', 'page', ...periodParameters],
+  },
   { path: '/runs/:name', build: runPage },
   { path: '/api', build: apiPage },
   { path: '/map', build: mapPage, kind: 'map', isOfPeriod: true, parameters: ['at', ...periodParameters] },
-  { path: '/captures', build: capturesPage, isOfPeriod: true, parameters: periodParameters },
+  {
+    path: '/captures',
+    build: capturesPage,
+    isOfPeriod: true,
+    parameters: ['guild', 'territory', 'sort', 'page', ...periodParameters],
+  },
   { path: '/records', build: recordsPage, isOfPeriod: true, parameters: periodParameters },
   { path: '/territories', build: territoriesPage, parameters: ['sort', 'page', ...periodParameters] },
   { path: '/territories/:name', build: territoryPage, parameters: periodParameters },
@@ -89,9 +99,9 @@ const pages: readonly {
   { path: '/patches', build: patchesPage, isOfPeriod: true, parameters: ['sort', 'page', ...periodParameters] },
   { path: '/patches/:name', build: patchPage },
   { path: '/worlds', build: worldsPage, parameters: ['sort', ...periodParameters] },
-  { path: '/pools', build: poolsPage, isOfPeriod: true, parameters: periodParameters },
+  { path: '/pools', build: poolsPage, isOfPeriod: true, parameters: ['q', ...periodParameters] },
   ...listPages.map((page) => ({ ...page, isOfPeriod: true, parameters: ['q', 'sort', 'page', ...periodParameters] })),
-  { path: '/quests', build: questsPage, isOfPeriod: true, parameters: periodParameters },
+  { path: '/quests', build: questsPage, isOfPeriod: true, parameters: ['page', ...periodParameters] },
   { path: '/leaderboards', build: leaderboardsPage, parameters: periodParameters },
   {
     path: '/leaderboards/:name',
@@ -139,7 +149,7 @@ export function addPages(app: Hono, site: Site): void {
   for (const { path, build, namesPlayers = false, isPersonal = false, isOfPeriod = false, kind, parameters } of pages) {
     const isIndexed = !(site.people && namesPlayers)
     app.get(path, async (context) => {
-      const { name, query, origin, key } = requestOf(context, parameters)
+      const { name, query, origin, key } = requestOf(context, [...new Set([...(parameters ?? []), 'sort'])])
       const make = () => {
         site.count(context)
         return site.build(async () => {
@@ -152,7 +162,7 @@ export function addPages(app: Hono, site: Site): void {
           if (typeof page === 'string') return page
           const picture = site.pictures && !isPersonal && `${ORIGIN}${picturePath(page.path)}`
           const { version, people } = site
-          const serving = { version, people, health, picture: picture || undefined, kind, isIndexed }
+          const serving = { version, people, health, picture: picture || undefined, kind, isIndexed, query }
           return written(await pageText(page, serving), 'text/html; charset=utf-8')
         })
       }

@@ -1,14 +1,15 @@
 import { html } from 'hono/html'
 import { visibleLine } from '../../base/terminal-text.ts'
 import { type Figure, listFigure, missing } from '../../drawing/figure.ts'
-import type { Cell } from '../../drawing/html-table.ts'
-import { count, length, moment, shortened } from '../../drawing/words.ts'
+import type { Cell, Table } from '../../drawing/html-table.ts'
+import { count, length, moment, number, shortened } from '../../drawing/words.ts'
 import { resources } from '../../resources/index.ts'
 import { namesInResponses } from '../../sync/outbox/outbox.ts'
 import { type LedgerRun, readRuns, readTraces, runsCalled } from '../../sync/overview/ledger-runs.ts'
 import { link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
+import { pageOf, sortLink } from '../html/sorted-table.ts'
 import { Problem } from '../http/problems.ts'
 
 /** Runs of a page, characters of a reason in a list, and traces of each kind that are counted. */
@@ -33,30 +34,59 @@ export function reasonText({
   return shortened(visibleLine(reason.split('\n')[0] ?? ''), LONGEST)
 }
 
-/** `/runs`: the ledger, the newest first, of a period, a resource, or only what failed. */
+/** What the list can be sorted by, and whether the highest come first. */
+const headings = [
+  ['startedAt', 'Began (UTC)', true],
+  ['resource', 'Resource', false],
+  ['status', 'Outcome', false],
+  ['took', 'Took', true],
+  ['records', 'Records', true],
+  ['inserted', 'New', true],
+  ['changed', 'Changed', true],
+  ['closed', 'Gone', true],
+] as const
+
+/** `/runs?resource=&failed=&sort=&page=`: the ledger, the newest first, of a period, a resource, or only what failed. */
 export async function runsPage(visit: Visit): Promise<Page> {
   const { sql, query } = visit
   const resource = query.get('resource') ?? ''
-  const isFailed = query.has('failed')
+  const failed = query.has('failed')
   const { frame, control } = await shownPeriod(visit, { path: '/runs' })
-  const wanted = { resources: resource === '' ? [] : [resource], failed: isFailed, since: frame.from, until: frame.to }
-  const found = await readRuns(sql, { ...wanted, limit: MOST + 1 })
-  const of = `${resource === '' ? '' : ` of ${resource}`}${isFailed ? ' that failed' : ''}`
+  const sort = query.get('sort') ?? 'startedAt'
+  const isOther = sort.startsWith('-')
+  const [by, , isUsual] = headings.find(([key]) => key === sort.replace(/^-/, '')) ?? headings[0]
+  const isFalling = isUsual !== isOther
+  const { size, offset, links } = pageOf('/runs', query, MOST)
+  const wanted = { resources: resource === '' ? [] : [resource], failed, since: frame.from, until: frame.to }
+  const found = await readRuns(sql, { ...wanted, limit: size + 1, offset, order: { by, isFalling } })
+  const runs = found.slice(0, size)
+  const of = `${resource === '' ? '' : ` of ${resource}`}${failed ? ' that failed' : ''}`
+  const isFirst = offset === 0 && by === 'startedAt' && isFalling
   const amount =
-    found.length > MOST
-      ? `The latest ${MOST} runs${of}`
-      : `${found.length === 0 ? 'No run' : count(found.length, 'run')}${of}`
+    offset === 0 && found.length <= size
+      ? `${found.length === 0 ? 'No run' : count(found.length, 'run')}${of}`
+      : isFirst
+        ? `The latest ${size} runs${of}`
+        : `Runs ${number(offset + 1)} to ${number(offset + runs.length)}${of}`
+  const columns = [
+    ...headings.map(([key, heading]) =>
+      sortLink({ key, heading }, { by, isOther, isFalling }, { path: '/runs', query, anchor: 'runs' }),
+    ),
+    'Why',
+  ]
   return {
     path: '/runs',
     title: `${amount}, ${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)}`,
     lead: 'The ledger: what was run when, and what came of it.',
-    control: html`${control}${filterForm(visit)}`,
-    chapters: [chapterOf('ledger', 'Runs', runsFigure(found.slice(0, MOST)))],
+    control: html`${control}${filterForm(visit)}${links(offset + found.length)}`,
+    chapters: [chapterOf('ledger', 'Runs', runsFigure(runs, columns))],
   }
 }
 
 function filterForm({ query }: Visit) {
-  const kept = ['from', 'to'].flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? ''] as const] : []))
+  const kept = ['from', 'to', 'sort'].flatMap((name) =>
+    query.has(name) ? [[name, query.get(name) ?? ''] as const] : [],
+  )
   const chosen = query.get('resource')
   return html`<form action="/runs">${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <label>Resource <select name="resource"><option value="">all</option>${resources.map(
@@ -64,10 +94,10 @@ function filterForm({ query }: Visit) {
   )}</select></label><label><input type="checkbox" name="failed" value="yes"${query.has('failed') ? html` checked` : ''}> failed or rejected</label><button>Show</button></form>`
 }
 
-function runsFigure(runs: readonly LedgerRun[]): Figure {
+function runsFigure(runs: readonly LedgerRun[], columns: Table['columns']): Figure {
   if (runs.length === 0) return missing('runs', 'No run began in this period', 'wynnsync sync')
-  return listFigure('runs', `${count(runs.length, 'run')}, the newest first`, {
-    columns: ['Began (UTC)', 'Resource', 'Outcome', 'Took', 'Records', 'New', 'Changed', 'Gone', 'Why'],
+  return listFigure('runs', count(runs.length, 'run'), {
+    columns,
     rows: runs.map((run): Cell[] => [
       ...[run.startedAt, link('runs', run.runId.slice(0, 13), run.resource), run.status],
       ...[tookText(run), run.records, run.inserted, run.changed, run.closed],

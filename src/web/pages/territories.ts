@@ -24,8 +24,8 @@ interface Territory extends Omit<HeldPlace, 'x1' | 'z1' | 'x2' | 'z2'> {
 
 const HOUR = 3_600_000
 
-/** So many holds of a territory are listed; and the one that is confirmed longest is found among so many that lasted longest. */
-const [HOLDS, LONGEST] = [200, 500]
+/** So many holds and captures of a territory are listed; and the hold that is confirmed longest is found among so many that lasted longest. */
+const [HOLDS, CAPTURES, LONGEST] = [100, 100, 500]
 
 const columns = `territory, guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix, held_from as since,
   is_hq as hq, treasury, defences, observed_at as observed,
@@ -136,15 +136,16 @@ export async function territoryPage(visit: Visit): Promise<Page> {
       similar: nearest(name, (await finders.exact.territory?.(sql)) ?? []),
     })
   const path = `/territories/${encodeURIComponent(name)}`
-  const { frame, control } = await shownPeriod(visit, { path, of: ['territories'] })
+  const { frame, control, kept } = await shownPeriod(visit, { path, of: ['territories'] })
   // One is drawn while the database works for the next.
   const [storage, standing, captures, every, longest] = await Promise.all([
     territoryStorageFigure(sql, name, frame),
     territoryStandingFigure(sql, name, frame),
-    latestCaptures(sql, { territory: name }, 200),
+    latestCaptures(sql, { territory: name }, CAPTURES + 1),
     expectedEvery(sql, 'territories'),
     longestHold(sql, name),
   ])
+  const all = html`The latest ${number(CAPTURES)}; ${csvLink('territory_capture', { territory: name, limit: 10_000 }, 'CSV of all')}, and <a href="${kept(`/captures?territory=${encodeURIComponent(name)}`)}" rel="nofollow">those of a period</a>.`
   const unobserved = unobservedSince(territory, visit.now, every)
   return {
     path,
@@ -156,8 +157,9 @@ export async function territoryPage(visit: Visit): Promise<Page> {
       chapterOf('economy', 'Economy', storage, standing),
       chapterOf('taken', 'Captures', {
         id: 'captures',
-        title: `${count(captures.length, 'capture')} seen${captures.length === 200 ? ', the latest ones' : ''}`,
-        table: captureTable(captures),
+        title:
+          captures.length > CAPTURES ? `The latest ${CAPTURES} captures` : `${count(captures.length, 'capture')} seen`,
+        table: { ...captureTable(captures.slice(0, CAPTURES)), note: captures.length > CAPTURES ? all : undefined },
         isTableShown: captures.length > 0,
       }),
     ],
@@ -223,7 +225,8 @@ function holdsFigure(
     {
       columns: ['Guild', 'From (UTC)', 'Last shown (UTC)', 'Until (UTC)', 'Held for at least'],
       rows: holds.map(({ uuid, name, since, shown, until, seconds }) => [
-        ...[guildLink(uuid, name), since, shown, until ?? '', length(seconds)],
+        ...[guildLink(uuid, name), since, shown, until ?? ''],
+        { value: seconds, shown: length(seconds) },
       ]),
       note:
         longest.all > holds.length

@@ -3,7 +3,7 @@ import { type Chapter, type Figure, listFigure, missing } from '../../drawing/fi
 import type { Cell } from '../../drawing/html-table.ts'
 import { observedOf, type Period } from '../../drawing/period.ts'
 import { apiWords, count, levelText, moment, number } from '../../drawing/words.ts'
-import { csvLink, guildLink, link, pathOf } from '../html/links.ts'
+import { csvLink, guildLink, link, pathOf, searchForm } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
@@ -24,9 +24,9 @@ interface Reward {
 /** Rewards that left the pools that the page lists. */
 const LEFT = 200
 
-/** `/pools`: what was in the loot pools of camps and raids at the end of a period, since when, and what left them in it. */
+/** `/pools?q=`: what was in the loot pools of camps and raids at the end of a period, since when, and what left them in it; of all, or of what is called so. */
 export async function poolsPage(visit: Visit): Promise<Page> {
-  const { sql, now } = visit
+  const { sql, now, query } = visit
   const { frame, control, seen } = await shownPeriod(visit, { path: '/pools', of: ['loot-pools'] })
   const found = await sql.query<Reward & { readonly ended: Date | null; readonly total: number }>(
     // While the API does not send them, it is unknown whether they are there.
@@ -44,8 +44,12 @@ export async function poolsPage(visit: Visit): Promise<Page> {
       order by ended nulls first, nth`,
     [frame.from, frame.to, new Date(frame.to.getTime() - 1)],
   )
-  const rewards = found.filter(({ ended }) => ended === null)
+  const text = query.get('q') ?? ''
+  const isMeant = ({ reward, pool }: Reward) =>
+    [reward, pool].some((name) => name?.toLowerCase().includes(text.toLowerCase()))
+  const rewards = found.filter((one) => one.ended === null && (text === '' || isMeant(one)))
   const left = found
+    .filter((one) => text === '' || isMeant(one))
     .filter((one): one is typeof one & { ended: Date } => one.ended !== null)
     .sort((one, other) => +other.ended - +one.ended)
   const items = await itemsCalled(
@@ -56,7 +60,10 @@ export async function poolsPage(visit: Visit): Promise<Page> {
   const latest = rewards.reduce((last, { since }) => Math.max(last, since?.getTime() ?? 0), 0)
   const none =
     seen && rewards.length === 0
-      ? { id: 'none', title: 'No loot pool is known at the end of this period' }
+      ? {
+          id: 'none',
+          title: `No ${text === '' ? 'loot pool' : `reward like ${text}`} is known at the end of this period`,
+        }
       : missing('none', 'No loot pool was seen yet', 'wynnsync sync loot-pools')
   const shown = seen && seen.last < frame.to ? seen.last : frame.to
   // What the first response had did not come with it.
@@ -65,10 +72,10 @@ export async function poolsPage(visit: Visit): Promise<Page> {
     path: '/pools',
     title:
       pools.length > 0
-        ? `${count(pools.length, 'loot pool')}${latest > 0 ? `, the last change seen ${moment(new Date(latest), now)}` : ''}`
+        ? `${count(pools.length, 'loot pool')}${text === '' ? '' : ` with rewards like ${text}`}${latest > 0 ? `, the last change seen ${moment(new Date(latest), now)}` : ''}`
         : none.title,
     lead: `What the loot pools of camps and raids held at the last response${seen ? `, ${moment(shown, now)}` : ''}, at the own level of each, and since when. New, and left: since ${moment(frame.from, now)}.`,
-    control,
+    control: html`${control}${searchForm('/pools', [['q', 'Reward or pool']], query)}`,
     chapters:
       pools.length > 0
         ? [...pools.map((pool, index) => poolChapter(pool, index, { items, isNew })), leftChapter(left, items, frame)]
