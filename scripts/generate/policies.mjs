@@ -117,11 +117,6 @@ export const explained = {
     follows: 'the same',
     ends: 'the same',
   },
-  'restricted in one run': {
-    says: 'the same response comes twice in one run',
-    follows: 'the same',
-    ends: 'the same',
-  },
   lifted: {
     says: 'a player hides something no longer',
     follows: 'it is shown, since the response that confirms it',

@@ -45,7 +45,6 @@ test('how much evidence each conclusion takes, where a person asks for four abse
     ['forbidden', 2, 'cache', 'stands'],
     ['restricted', 2, 'cache'],
     ['restricted in mass', 3, 2 * hour],
-    ['restricted in one run', 2, 2 * hour],
     ['lifted', 2, 'cache'],
     ['lifted by absence', 2, 7 * day],
   ])

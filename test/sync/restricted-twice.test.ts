@@ -201,6 +201,52 @@ describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
     expect(await rows('select distinct is_pending from sync.privacy_restriction')).toEqual([[false]])
   })
 
+  describe('of all players, while the run that saw them goes on,', () => {
+    const eight = numbers(8)
+    const keys = eight.map(playerId)
+
+    /** Eight players are shown; then the API says that each hides what it showed. @param before what happens before it responds about one */
+    async function hideAll(before: (number: number) => Promise<unknown>) {
+      const answerWith = (body: (number: number) => object, first: typeof before) => {
+        for (const number of eight)
+          world.sandbox.setAnswer(`/player/${playerId(number)}`, async () => {
+            await first(number)
+            return { headers: headersOf(world.clock.now(), 120), body: body(number) }
+          })
+      }
+      answerWith(open, async () => {})
+      await syncPlayers(world, { keys })
+      await world.clock.advanceTo(instantOf('10:00'))
+      answerWith(closed, before)
+      return await count('game.player_counter')
+    }
+
+    test('are held before the same run meets them again, two hours later', async () => {
+      const shown = await hideAll(() => world.clock.advance(300_000))
+      expect(await syncPlayers(world, { limit: 32 })).toMatchObject({ status: 'rejected', requests: 32 })
+      expect(world.clock.now()).toBeGreaterThan(instantOf('12:30'))
+      expect([await count('game.player_counter'), await actions()]).toEqual([shown, []])
+      expect(await rows('select distinct is_pending, is_held from sync.privacy_restriction')).toEqual([[true, true]])
+    })
+
+    test('are held before another run concludes some of them', async () => {
+      let beside: unknown
+      const shown = await hideAll(async (number) => {
+        if (number < 8 || beside) return
+        await world.clock.advance(600_000)
+        beside = await syncPlayers(world, { keys: keys.slice(0, 3) })
+      })
+      await syncPlayers(world, { keys })
+      expect(beside).toMatchObject({ requests: 3 })
+      expect([await count('game.player_counter'), await actions()]).toEqual([shown, []])
+      for (const minutes of [10, 130, 250, 370]) {
+        await world.clock.advanceTo(instantOf('10:10') + minutes * 60_000)
+        await syncPlayers(world, { keys })
+      }
+      expect(await rows('select distinct is_pending from sync.privacy_restriction')).toEqual([[false]])
+    })
+  })
+
   test('of many players in one run are withdrawn by good responses, or concluded by a person', async () => {
     await syncMany(open, '09:00')
     const before = await count('game.player_counter')

@@ -144,8 +144,6 @@ type Variant =
   | 'volatile in few records'
   /** Of many people at once, which is more likely a fault of the service than their will. */
   | 'restricted in mass'
-  /** Said twice within one run, at whose end it shows whether many people do so. */
-  | 'restricted in one run'
 
 export type PolicyName = ClaimKind | Variant
 
@@ -183,7 +181,6 @@ export function policiesOf({
     forbidden: { responses: 2, apart: 'cache', stands: true },
     restricted: { responses: 2, apart: 'cache' },
     'restricted in mass': { responses: 3, apart: 2 * hour },
-    'restricted in one run': { responses: 2, apart: 2 * hour },
     lifted: { responses: 2, apart: 'cache' },
     'lifted by absence': { responses: 2, apart: 7 * 24 * hour },
   }

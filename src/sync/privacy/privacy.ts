@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, sql as text } from 'drizzle-orm'
 import type { Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { anyOf, typed } from '../../db/typed.ts'
@@ -21,17 +21,15 @@ import {
 } from './restrictions/pending-restrictions.ts'
 import {
   amongClaims,
-  areRestricted,
   claimAbout,
   claimsOf,
-  nameOf,
   notYet,
   ownOf,
   type Restriction,
-  reopen,
+  reloadAbout,
   restrictionsOf,
 } from './restrictions/restrictions.ts'
-import type { CredentialKind, PrivacyPolicy, RuleSource } from './restrictions/rule-source.ts'
+import { type CredentialKind, nameOf, type PrivacyPolicy, type RuleSource } from './restrictions/rule-source.ts'
 
 interface PrivacyOutcome {
   /** Something is restricted that was not before, or the other way round: the response is not the same as before. */
@@ -177,7 +175,11 @@ export async function isRestrictedBy(
   { refusalHides }: Personal,
   source: Pick<RuleSource, 'resource' | 'key'>,
 ): Promise<boolean> {
-  return refusalHides.length > 0 && (await areRestricted(sql, source, refusalHides))
+  if (refusalHides.length === 0) return false
+  const { playerUuid, fieldGroup, toldBy, isPending } = privacyRestriction
+  const isSource = and(eq(text`${playerUuid}::text`, source.key), eq(toldBy, nameOf(source)), eq(isPending, false))
+  const restricted = await typed(sql).$count(privacyRestriction, and(isSource, anyOf(fieldGroup, refusalHides)))
+  return restricted === refusalHides.length
 }
 
 /** A refused profile contradicts those that showed it: what it hides stays hidden until two in a row do. */
@@ -362,5 +364,38 @@ function sourceOf(
     credential,
     accept: guards?.accept ?? false,
     isReplay,
+  }
+}
+
+/**
+ * Makes the next responses about these players be loaded again where no response hides the field group any more: what they
+ * show was removed, or not kept, while they stayed the same.
+ */
+async function reopen(
+  sql: Sql,
+  personal: Personal,
+  ended: readonly { readonly player: string; readonly group: string }[],
+): Promise<void> {
+  const { playerUuid, fieldGroup } = privacyRestriction
+  const whose = ended.map(({ player }) => player)
+  const others = await typed(sql)
+    .select({ player: playerUuid, group: fieldGroup })
+    .from(privacyRestriction)
+    .where(anyOf(playerUuid, whose))
+  const hidden = new Set(others.map(({ player, group }) => `${player} ${group}`))
+  const open = ended.filter(({ player, group }) => !hidden.has(`${player} ${group}`))
+  const uuids = [...new Set(open.map((one) => one.player))]
+  if (uuids.length === 0) return
+  await reloadAbout(sql, personal, uuids)
+  for (const { table, versionsOf, blank = {} } of personal.tables) {
+    for (const [group, { columns, where }] of Object.entries(blank)) {
+      const again = open.filter((one) => one.group === group).map((one) => one.player)
+      if (versionsOf === undefined || where !== undefined || again.length === 0) continue
+      await sql.query(
+        `update ${table} set hash = sha256(hash) where player_uuid = any($1::uuid[]) and valid_until = 'infinity'
+            and ${columns.map((column) => `${column} is null`).join(' and ')}`,
+        [again],
+      )
+    }
   }
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { messageOf } from '../../base/errors.ts'
-import type { Sql } from '../../db/database.ts'
 import type { Worklist } from '../declare/resource.ts'
 import { isBurst } from '../evidence/policies.ts'
 import { type Counts, isAccepted, noCounts, type RunStatus, statusOfError } from '../ledger/ledger.ts'
 import { namesInResponses } from '../outbox/outbox.ts'
+import { hidingKeys, hold } from '../privacy/restrictions/pending-restrictions.ts'
 import type { GuardAction, LastReasons } from '../respond/guard-actions.ts'
 import { type Outcome, recordOutcome } from '../respond/record-outcome.ts'
 import { countLosses } from '../respond/shape-changes.ts'
@@ -30,7 +30,7 @@ export class WorklistRun {
   #summary = emptySummary
   #refusals = noRefusals
   #earlier: ReturnType<typeof earlierResponses> | undefined
-  #restrictions = noRestrictions
+  #restrictions: RunRestrictions = { responded: new Set(), hiding: new Set(), until: new Date(0) }
 
   /** Starts a run. @param window after so many other keys a confirmed refusal is concluded; 0: at once, and many of them do not end the run */
   constructor(resource: Worklist, engine: Engine, window?: number) {
@@ -160,18 +160,11 @@ export class WorklistRun {
   async #holdRestrictions(): Promise<void> {
     const { accept } = this.#engine.guards
     if (accept || (this.#restrictions.hiding.size === 0 && this.#restrictions.ofResponse === undefined)) return
-    const before = await hidingBefore(this.#engine.db, this.#resource.name, this.runId)
+    const [{ db }, { name }, { runId }] = [this.#engine, this.#resource, this]
+    const before = await hidingKeys(db, name, { until: this.#restrictions.until, runId })
     const mass = massRestriction(this.#restrictions, before)
     if (mass === undefined) return
-    await this.#engine.db.query(
-      `update sync.privacy_restriction set is_held = true
-        where (run_id = $2 and split_part(told_by, '/', 1) = $1 or told_by = any($3::text[])) and is_pending and not is_held`,
-      [
-        this.#resource.name,
-        this.runId,
-        before.flatMap(({ key, hides }) => (hides ? [`${this.#resource.name}/${key}`] : [])),
-      ],
-    )
+    await hold(db, name, { keys: before.flatMap(({ key, hides }) => (hides ? [key] : [])), runId })
     this.#summary = rejectKeys(this.#summary, 0, { guard: 'mass-restriction', action: 'pending', reason: mass })
     this.log.warn({ keys: this.#restrictions.hiding.size }, `mass-restriction: ${mass}`)
   }
@@ -266,50 +259,30 @@ function withReason(summary: RunSummary, reason: string): RunSummary {
 
 /** The keys of one run, and those that hide something for the first time. */
 interface RunRestrictions {
-  readonly responded: ReadonlySet<string>
-  readonly hiding: ReadonlySet<string>
+  readonly responded: Set<string>
+  readonly hiding: Set<string>
   /** Why one response alone hides too much at once. */
   readonly ofResponse?: string | undefined
+  /** When the last of them came, by the clock of this machine. */
+  readonly until: Date
 }
 
-const noRestrictions: RunRestrictions = { responded: new Set(), hiding: new Set() }
-
+/** Counts a key in place: a run may have a hundred thousand. */
 function addRestriction(
   { responded, hiding, ofResponse }: RunRestrictions,
   key: string,
-  { hidesKept = false, guarded }: { readonly hidesKept?: boolean; readonly guarded: readonly GuardAction[] },
+  { hidesKept = false, guarded, at }: Pick<IngestResult, 'hidesKept' | 'guarded' | 'at'>,
 ): RunRestrictions {
   const mass = guarded.find(({ guard }) => guard === 'mass-restriction')
-  return {
-    responded: new Set([...responded, key]),
-    hiding: hidesKept ? new Set([...hiding, key]) : hiding,
-    ofResponse: ofResponse ?? (mass && `${key}: ${mass.reason}`),
-  }
-}
-
-/** The keys that responded last in other runs, and whether they hide what they showed, which is pending. */
-async function hidingBefore(
-  sql: Sql,
-  resource: string,
-  runId: string,
-): Promise<readonly { readonly key: string; readonly hides: boolean }[]> {
-  return await sql.query(
-    `select distinct one.key, exists (select from sync.privacy_restriction rule
-                                       where rule.told_by = $1 || '/' || one.key and rule.is_pending and not rule.is_refusal
-                                         and rule.needs_credential is null and rule.since > item.first_observed_at) as hides
-       from (select key from sync.observation
-              where resource = $1 and run_id <> $2 and status in ('ok', 'unchanged', 'partial')
-                and received_at <= (select max(own.received_at) from sync.observation own where own.resource = $1 and own.run_id = $2)
-              order by received_at desc limit 20) one
-       join sync.work_item item on item.resource = $1 and item.key = one.key`,
-    [resource, runId],
-  )
+  responded.add(key)
+  if (hidesKept) hiding.add(key)
+  return { responded, hiding, ofResponse: ofResponse ?? (mass && `${key}: ${mass.reason}`), until: at }
 }
 
 /** Why the restrictions of a run are not credible; undefined when they are. @param before the keys of those before it */
 function massRestriction(
   { responded, hiding, ofResponse }: RunRestrictions,
-  before: Awaited<ReturnType<typeof hidingBefore>>,
+  before: Awaited<ReturnType<typeof hidingKeys>>,
 ): string | undefined {
   const [keys, hidden] = [new Set(responded), new Set(hiding)]
   for (const { key, hides } of before) {

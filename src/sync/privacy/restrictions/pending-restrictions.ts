@@ -10,8 +10,8 @@ import { privacyRestriction } from '../../tables/privacy.ts'
 import { erase, eraseVanished, own, whoFrom, whoseRows } from '../erase-person.ts'
 import { namedPlayers, removeNames } from '../named-columns.ts'
 import { recordActions } from '../privacy-actions.ts'
-import { amongClaims, claimAbout, claimsOf, nameOf, type Restriction, reloadAbout } from './restrictions.ts'
-import { type CredentialKind, type RuleSource, reasonOf } from './rule-source.ts'
+import { amongClaims, claimAbout, claimsOf, type Restriction, reloadAbout } from './restrictions.ts'
+import { type CredentialKind, nameOf, type RuleSource } from './rule-source.ts'
 
 /** A person with one rule that hides something. */
 type RestrictedPerson = Person & { readonly group: string }
@@ -79,6 +79,11 @@ export async function eraseGrown(
   await recordActions(sql, removed, { ...source, reason: reasonOf(source), isNamed: true })
 }
 
+/** How `sync.privacy_action` explains a removal. */
+function reasonOf({ resource }: RuleSource): string {
+  return `a response of ${resource} restricts it`
+}
+
 /** What of a response decides whether it confirms a restriction. */
 export interface RestrictingResponse extends RuleSource {
   readonly witness: Witness
@@ -99,10 +104,12 @@ export async function countRestricting(
   source: RestrictingResponse,
 ): Promise<readonly Restriction[]> {
   if (source.isReplay || fresh.length + repeated.length === 0) return []
-  const counted = [...fresh, ...(source.accept ? [] : repeated.filter((one) => isCounted(one, source)))]
+  const again = source.accept ? [] : repeated.filter((one) => isCounted(one, source))
+  const isMass = again.some(({ isHeld }) => !isHeld) && (await holdMass(sql, source))
   const confirmed = source.accept ? [...repeated] : []
-  for (const policy of ['restricted', 'restricted in mass', 'restricted in one run'] as const) {
-    const ofPolicy = counted.filter((one) => policyOf(one, source) === policy)
+  for (const policy of ['restricted', 'restricted in mass'] as const) {
+    const isOf = ({ isHeld }: Restriction) => (isHeld || isMass) === (policy === 'restricted in mass')
+    const ofPolicy = [...fresh, ...again].filter(isOf)
     const claims = ofPolicy.map(claimAbout)
     const agreed = (await corroborate(sql, source.witness, 'restricted', claims, policy)).confirmed
     confirmed.push(...amongClaims(ofPolicy, agreed))
@@ -110,15 +117,55 @@ export async function countRestricting(
   return confirmed
 }
 
+/** Holds what is pending where many of the keys that responded last hide something at once. Before anything is confirmed: the end of a run may come too late. */
+async function holdMass(sql: Sql, { resource, key, receivedAt }: RestrictingResponse): Promise<boolean> {
+  if (key === '') return false
+  const others = (await hidingKeys(sql, resource, { until: receivedAt })).filter((one) => one.key !== key)
+  const hiding = others.flatMap((one) => (one.hides ? [one.key] : []))
+  if (!isBurst(hiding.length + 1, others.length + 1)) return false
+  await hold(sql, resource, { keys: [...hiding, key] })
+  return true
+}
+
+/**
+ * The keys of a worklist that responded last, and whether they hide what they showed, which is pending.
+ * @param of.until by the clock of this machine
+ * @param of.runId only those of other runs
+ */
+export async function hidingKeys(
+  sql: Sql,
+  resource: string,
+  { until, runId = null }: { readonly until: Date; readonly runId?: string | null },
+): Promise<readonly { readonly key: string; readonly hides: boolean }[]> {
+  return await sql.query(
+    `select distinct one.key, exists (select from sync.privacy_restriction rule
+                                       where rule.told_by = $1 || '/' || one.key and rule.is_pending and not rule.is_refusal
+                                         and rule.needs_credential is null and rule.since > item.first_observed_at) as hides
+       from (select key from sync.observation
+              where resource = $1 and run_id is distinct from $2 and status in ('ok', 'unchanged', 'partial') and received_at <= $3
+              order by received_at desc limit 20) one
+       join sync.work_item item on item.resource = $1 and item.key = one.key`,
+    [resource, runId, until],
+  )
+}
+
+/** Holds the pending restrictions that responses about keys, or of a run, said: what confirms them must be hours apart. */
+export async function hold(
+  sql: Sql,
+  resource: string,
+  { keys, runId = null }: { readonly keys: readonly string[]; readonly runId?: string | null },
+): Promise<void> {
+  await sql.query(
+    `update sync.privacy_restriction set is_held = true
+      where (run_id = $2 and split_part(told_by, '/', 1) = $1 or told_by = any($3::text[])) and is_pending and not is_held`,
+    [resource, runId, keys.map((key) => nameOf({ resource, key }))],
+  )
+}
+
 /** Whether it came with the kind of credential that is shown most of the player. */
 function isCounted({ credential, needsCredential }: Restriction, source: RestrictingResponse): boolean {
   const needed = needsCredential ?? (credential === 'token' ? 'token' : null)
   return needed === null || needed === source.credential
-}
-
-function policyOf({ isHeld, runId }: Restriction, source: RestrictingResponse) {
-  if (isHeld) return 'restricted in mass'
-  return runId === source.runId ? 'restricted in one run' : 'restricted'
 }
 
 /** What of a response is restricted for the first time. */

@@ -1,8 +1,9 @@
-import { and, eq, or, sql as text } from 'drizzle-orm'
+import { eq, or } from 'drizzle-orm'
 import type { Sql } from '../../../db/database.ts'
 import { anyOf, typed } from '../../../db/typed.ts'
 import type { Person, Personal } from '../../declare/personal.ts'
 import { privacyRestriction } from '../../tables/privacy.ts'
+import { nameOf } from './rule-source.ts'
 
 /** A rule in force: which fields of whom, and which responses set it. */
 export interface Restriction {
@@ -17,15 +18,14 @@ export interface Restriction {
   /** What the response that set it was requested with. */
   readonly credential: string | null
   readonly needsCredential: string | null
-  readonly runId: string | null
 }
 
 /** The resource and key whose responses set a rule. */
 type Source = { readonly resource: string; readonly key: string }
 
-const { playerUuid, fieldGroup, toldBy, since, isPending, isHeld, isRefusal, credential, needsCredential, runId } =
+const { playerUuid, fieldGroup, toldBy, since, isPending, isHeld, isRefusal, credential, needsCredential } =
   privacyRestriction
-const ofRestriction = { since, isPending, isHeld, isRefusal, credential, needsCredential, runId }
+const ofRestriction = { since, isPending, isHeld, isRefusal, credential, needsCredential }
 
 /** The rules about these people, and those that the source set about anyone. */
 export async function restrictionsOf(sql: Sql, people: readonly Person[], source: Source): Promise<Restriction[]> {
@@ -34,12 +34,6 @@ export async function restrictionsOf(sql: Sql, people: readonly Person[], source
     .select({ player: playerUuid, group: fieldGroup, setBy: toldBy, ...ofRestriction })
     .from(privacyRestriction)
     .where(or(anyOf(playerUuid, uuids), eq(toldBy, nameOf(source))))
-}
-
-/** Whether responses about a player's own key restrict all of these groups already, and that is confirmed. */
-export async function areRestricted(sql: Sql, source: Source, groups: readonly string[]): Promise<boolean> {
-  const isSource = and(eq(text`${playerUuid}::text`, source.key), eq(toldBy, nameOf(source)), eq(isPending, false))
-  return (await typed(sql).$count(privacyRestriction, and(isSource, anyOf(fieldGroup, groups)))) === groups.length
 }
 
 export function ownOf(restrictions: readonly Restriction[], source: Source): Restriction[] {
@@ -79,44 +73,6 @@ export function amongClaims(
 /** The resource of claims about restrictions that responses of a resource set. */
 export function claimsOf(resource: string): string {
   return `${resource}/restrictions`
-}
-
-/** How `sync.privacy_restriction` names a source. */
-export function nameOf({ resource, key }: Source): string {
-  return `${resource}/${key}`
-}
-
-/**
- * Makes the next responses about these players be loaded again where no response hides the field group any more: what they
- * show was removed, or not kept, while they stayed the same.
- */
-export async function reopen(
-  sql: Sql,
-  personal: Personal,
-  ended: readonly { readonly player: string; readonly group: string }[],
-): Promise<void> {
-  const { playerUuid, fieldGroup } = privacyRestriction
-  const whose = ended.map(({ player }) => player)
-  const others = await typed(sql)
-    .select({ player: playerUuid, group: fieldGroup })
-    .from(privacyRestriction)
-    .where(anyOf(playerUuid, whose))
-  const hidden = new Set(others.map(({ player, group }) => `${player} ${group}`))
-  const open = ended.filter(({ player, group }) => !hidden.has(`${player} ${group}`))
-  const uuids = [...new Set(open.map((one) => one.player))]
-  if (uuids.length === 0) return
-  await reloadAbout(sql, personal, uuids)
-  for (const { table, versionsOf, blank = {} } of personal.tables) {
-    for (const [group, { columns, where }] of Object.entries(blank)) {
-      const again = open.filter((one) => one.group === group).map((one) => one.player)
-      if (versionsOf === undefined || where !== undefined || again.length === 0) continue
-      await sql.query(
-        `update ${table} set hash = sha256(hash) where player_uuid = any($1::uuid[]) and valid_until = 'infinity'
-            and ${columns.map((column) => `${column} is null`).join(' and ')}`,
-        [again],
-      )
-    }
-  }
 }
 
 /** Makes the next responses about these players be loaded even if they are unchanged: what they said is not kept any more. */

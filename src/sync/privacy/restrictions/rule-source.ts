@@ -22,7 +22,7 @@ export interface RuleSource {
   readonly policy: PrivacyPolicy
 }
 
-/** How `sync.privacy_action` explains a removal. */
-export function reasonOf({ resource }: RuleSource): string {
-  return `a response of ${resource} restricts it`
+/** How `sync.privacy_restriction` names a source. */
+export function nameOf({ resource, key }: Pick<RuleSource, 'resource' | 'key'>): string {
+  return `${resource}/${key}`
 }
