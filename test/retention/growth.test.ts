@@ -4,7 +4,7 @@ import { openServer } from '../../src/db/server/server.ts'
 import { growingTables, resources } from '../../src/resources/index.ts'
 import { compactCoverage } from '../../src/sync/coverage/coverage.ts'
 import { setExpectedInterval as expectEvery } from '../../src/sync/ledger/gaps.ts'
-import { isMaintenanceDue, maintain } from '../../src/sync/retention/maintain.ts'
+import { isMaintenanceDue, maintain, makeMonths } from '../../src/sync/retention/maintain.ts'
 import { monthOf, namesOf, partsOf } from '../../src/sync/retention/partitions.ts'
 import { daysBefore, readRetention } from '../../src/sync/retention/retention.ts'
 import { kindsOfLongTests, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
@@ -86,7 +86,7 @@ describe.each(kindsOfLongTests)('the tables that grow, on the %s database', (kin
     expect(world).toEqual({ fine_since: new Date('2024-12-01Z'), coarse_since: new Date('2024-05-04Z') })
   })
 
-  test('get the months that somebody dropped or detached back, with what came meanwhile', async () => {
+  test('get the months that somebody dropped or detached back before their next row, with what they had', async () => {
     const db = await testDatabase(kind)
     const insert = (at: string) =>
       db.query(`insert into game.world_sample (world, observed_at, online) values ('EU1', $1, 1)`, [new Date(at)])
@@ -100,8 +100,12 @@ describe.each(kindsOfLongTests)('the tables that grow, on the %s database', (kin
     await insert('2024-02-10T00:00Z')
     await db.query('drop table partitions.world_sample_2024_03')
     await db.query('alter table game.world_sample detach partition partitions.world_sample_2024_02')
-    for (const at of ['2024-02-11Z', '2024-03-11Z', '2024-08-01Z', '2022-12-31Z']) await insert(at)
-    expect(await maintain(db, first)).toMatchObject({ moved: 2 })
+    for (const at of ['2024-08-01Z', '2022-12-31Z']) await insert(at)
+    // A sync looks before its first row.
+    await expect(insert('2024-02-11Z')).rejects.toThrow(/no partition/)
+    await makeMonths(db, first)
+    for (const at of ['2024-02-11Z', '2024-03-11Z']) await insert(at)
+    expect(await maintain(db, first)).toMatchObject({ moved: 0 })
     expect(await rows()).toEqual(['2022-12-31', '2024-02-09', '2024-02-10', '2024-02-11', '2024-03-11', '2024-08-01'])
     // What is older than all months gets its own while nothing was thinned out; what is far ahead waits.
     const parts = await partsNamed(db, 'world_sample')
@@ -119,6 +123,22 @@ describe.each(kindsOfLongTests)('the tables that grow, on the %s database', (kin
       'before',
       'rest',
     ])
+  })
+
+  test('take rows of months that are far ahead, which move when these months come near', async () => {
+    const db = await testDatabase(kind)
+    const insert = (at: string) =>
+      db.query(`insert into game.world_sample (world, observed_at, online) values ('EU1', $1, 1)`, [new Date(at)])
+    await insert('2024-02-09Z')
+    await maintain(db, first)
+    for (const at of ['2024-05-01Z', '2024-06-30Z', '2031-01-01Z']) await insert(at)
+    expect(await maintain(db, { ...first, now: new Date('2024-04-02Z') })).toMatchObject({ moved: 2 })
+    const parts = await partsOf(db, 'game.world_sample')
+    expect(parts.slice(-2).map(({ name, from, to }) => [name.slice(-7), from, to])).toEqual([
+      ['2024_06', new Date('2024-06-01Z'), new Date('2024-07-01Z')],
+      ['le_rest', new Date('2024-07-01Z'), null],
+    ])
+    expect(await db.values('select count(*)::int from partitions.world_sample_rest')).toEqual([[1]])
   })
 
   test('are left alone while they are empty, and looked after once a day', async () => {

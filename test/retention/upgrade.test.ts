@@ -107,12 +107,16 @@ describe.each(kindsOfLongTests)('looking for the latest sample on the %s databas
     const db = await testDatabase(kind)
     await live(db, from, to)
     await maintain(db, upkeep)
-    const plan = await db.values(
-      `explain select incoming.world, latest.online from (values ('EU1'), ('NA2')) incoming(world)
-         left join lateral (select * from game.world_sample sample where sample.world = incoming.world
-                               and sample.observed_at <= $1::timestamptz order by sample.observed_at desc limit 1) latest on true`,
-      [to],
-    )
+    // The instant is learned when the statement runs, as in a function.
+    const plan = await db.transaction(async (sql) => {
+      await sql.query('set local plan_cache_mode = force_generic_plan')
+      await sql.query(
+        `prepare latest(timestamptz) as select incoming.world, latest.online from (values ('EU1'), ('NA2')) incoming(world)
+           left join lateral (select * from game.world_sample sample where sample.world = incoming.world
+                                 and sample.observed_at <= $1 order by sample.observed_at desc limit 1) latest on true`,
+      )
+      return await sql.values(`explain execute latest('${to.toISOString()}')`)
+    })
     const text = plan.flat().join('\n')
     expect(text).toMatch(/Append[\s\S]*2024_03[\s\S]*2024_02[\s\S]*2024_01/)
     expect(text).not.toMatch(/Merge Append|Sort|_rest/)

@@ -6,7 +6,7 @@ import type { RetainedTable } from '../declare/resource.ts'
 import { accepted } from '../sql/history-sql.ts'
 import { run } from '../tables/ledger.ts'
 import { tier } from '../tables/retention.ts'
-import { namesOf, repairPartitions } from './partitions.ts'
+import { namesOf, repairPartitions, withoutMonths } from './partitions.ts'
 import { daysBefore, type Retention } from './retention.ts'
 import { averageAhead, removeCoarse, rollUp } from './rollup.ts'
 import { setTier } from './tiers.ts'
@@ -85,21 +85,18 @@ async function maintainTable(
 
 /**
  * Gives tables that never had a row the partitions of this month and of those to come, before their first row: what comes into the
- * default partition would move at the next maintenance.
+ * default partition would move at the next maintenance. And tables of which a month was dropped or detached by hand get it back: without a
+ * default partition its rows would be refused.
  */
 export async function makeMonths(db: Database, { tables, now }: Omit<MaintenanceInput, 'retention'>): Promise<void> {
   const byName = new Map(tables.map((retained) => [namesOf(retained).table, retained]))
-  const bare = await db.query<{ name: string }>(
-    `select name from unnest($1::text[]) as retained(name)
-      where (select count(*) from pg_inherits where inhparent = name::regclass) <= 1`,
-    [[...byName.keys()]],
-  )
+  const bare = await withoutMonths(db, [...byName.keys()])
   if (bare.length === 0) return
   const lock = await db.tryLock(lockName)
   // Another process makes them, or moves the rows.
   if (!lock) return
   try {
-    for (const { name } of bare) {
+    for (const name of bare) {
       const retained = byName.get(name)
       if (retained) await repairPartitions(limitLockWaits(db, `partitions of ${name}`), retained, now, true)
     }

@@ -3,8 +3,10 @@ import type { RetainedTable } from '../declare/resource.ts'
 import { bulkTable } from '../sql/history-sql.ts'
 
 /*
- * A retained table has a partition for each month (UTC), one for all that is older (`_before`) and a default one (`_rest`):
- * nothing is lost when a partition was not created in time. They live in schema `partitions`.
+ * A retained table has a partition for each month (UTC), one for all that is older (`_before`) and one for the rest (`_rest`):
+ * nothing is lost when a partition was not created in time. They live in schema `partitions`. The rest is the default partition until
+ * months follow each other without a gap, and from then on what comes after them: only partitions that are in order, and no default among
+ * them, does Postgres ask one after the other for the latest row before an instant that it learns when the statement runs.
  */
 
 /** How many months ahead of now there are partitions. */
@@ -13,7 +15,7 @@ const monthsAhead = 2
 export interface Part {
   /** Schema-qualified SQL name. */
   readonly name: string
-  /** What it begins with. Null: without a beginning. */
+  /** What it begins with. Null: without a beginning, or a default partition. */
   readonly from: Date | null
   /** What it ends before. Null: the rest. */
   readonly to: Date | null
@@ -24,16 +26,31 @@ export type TableNames = ReturnType<typeof namesOf>
 
 /** The partitions of a table in order of time; the rest comes last. */
 export async function partsOf(sql: Sql, table: string): Promise<Part[]> {
-  return await sql.query<Part>(
-    `select part.oid::regclass::text as name,
+  return await boundsOf(sql, [table])
+}
+
+async function boundsOf(sql: Sql, tables: readonly string[]): Promise<(Part & { readonly table: string })[]> {
+  return await sql.query(
+    `select parent.name as table, part.oid::regclass::text as name,
             substring(bound.text from 'FROM \\(''([^'']+)''\\)')::timestamptz as "from",
             substring(bound.text from 'TO \\(''([^'']+)''\\)')::timestamptz as "to"
-       from pg_inherits
+       from unnest($1::text[]) as parent(name)
+       join pg_inherits on inhparent = parent.name::regclass
        join pg_class part on part.oid = inhrelid
       cross join lateral (select pg_get_expr(part.relpartbound, part.oid) as text) bound
-      where inhparent = $1::regclass order by 3 nulls last`,
-    [table],
+      order by 1, 4 nulls last`,
+    [tables],
   )
+}
+
+/** Of some tables those that have no months yet, or lack one whose rows no partition takes. */
+export async function withoutMonths(sql: Sql, tables: readonly string[]): Promise<string[]> {
+  const bounds = await boundsOf(sql, tables)
+  return tables.filter((table) => {
+    const parts = bounds.filter((part) => part.table === table)
+    const rest = parts.find(({ to }) => to === null)
+    return parts.length <= 1 || (rest?.from !== null && rest?.from.getTime() !== endOf(parts)?.getTime())
+  })
 }
 
 export function namesOf({ table, key }: RetainedTable) {
@@ -92,7 +109,28 @@ export async function repairPartitions(db: Database, retained: RetainedTable, no
     created.push(name)
   }
   if (moved > 0) await db.transaction((sql) => freeSpace(sql, rest))
+  await db.transaction((sql) => boundRest(sql, names))
   return { created, moved }
+}
+
+/** Where the months from the oldest on follow each other: the end of the last one. */
+function endOf(parts: readonly Part[]): Date | undefined {
+  const bounded = parts.filter(({ to }) => to !== null)
+  const isWhole = bounded.every(({ from }, nth) => from?.getTime() === bounded[nth - 1]?.to?.getTime())
+  return isWhole ? (bounded.at(-1)?.to ?? undefined) : undefined
+}
+
+/** The default partition becomes the one of what comes after the last month. */
+async function boundRest(sql: Sql, { table }: TableNames): Promise<void> {
+  const parts = await partsOf(sql, table)
+  const [rest, end] = [parts.find(({ to }) => to === null), endOf(parts)]
+  if (!rest || rest.from || !end) return
+  await sql.query(`alter table ${table} detach partition ${rest.name}`)
+  await attachRest(sql, table, rest.name, end)
+}
+
+async function attachRest(sql: Sql, table: string, rest: string, from: Date): Promise<void> {
+  await sql.query(`alter table ${table} attach partition ${rest} for values from (${instant(from)}) to (maxvalue)`)
 }
 
 /** Gives rows that are about to come, of a month without a partition, one before they come: they need not move later. */
@@ -100,7 +138,9 @@ export async function awaitMonth(sql: Sql, retained: RetainedTable, month: Date)
   const names = namesOf(retained)
   const parts = await partsOf(sql, names.table)
   const rest = parts.find(({ to }) => to === null)
-  if (!rest || parts.some(({ from, to }) => to && (!from || from < monthOf(month, 1)) && to > month)) return
+  // What comes after the last month moves with the maintenance, as far as there are to be months.
+  if (!rest || (rest.from && rest.from <= month)) return
+  if (parts.some(({ from, to }) => to && (!from || from < monthOf(month, 1)) && to > month)) return
   await createMonth(sql, { names, rest: rest.name, name: monthName(names, month), month })
 }
 
@@ -161,7 +201,12 @@ async function createMonth(
   const where = `observed_at >= ${from} and observed_at < ${to}`
   const [found] = await sql.query<{ rows: boolean }>(`select exists (select from ${rest} where ${where}) as rows`)
   const taken = found?.rows ? await takeRows(sql, names, rest, where) : undefined
+  const [bound] = (await partsOf(sql, names.table)).filter(
+    (part) => part.to === null && part.from?.getTime() === month.getTime(),
+  )
+  if (bound) await sql.query(`alter table ${names.table} detach partition ${rest}`)
   await sql.query(`alter table ${names.table} attach partition ${name} for values from (${from}) to (${to})`)
+  if (bound) await attachRest(sql, names.table, rest, monthOf(month, 1))
   if (taken) await putRows(sql, names, taken)
   return taken?.rows ?? 0
 }
