@@ -74,7 +74,7 @@ export interface LakeState {
   readonly bytes: number
 }
 
-/** @param signal ends it where a bucket does not answer @returns undefined where nothing was exported yet @throws UsageError where `openStore` or `readIndex` does */
+/** @param signal ends it where a bucket does not answer @returns undefined where nothing was exported yet @throws UsageError where `openStore` or `indexOf` does */
 export async function lakeState(
   place: string,
   settings?: StoreSettings,
@@ -87,32 +87,32 @@ export async function lakeState(
   return { place, at, people, files: files.length, rows: sum('rows'), bytes: sum('bytes') }
 }
 
-/** The index of a folder. @throws UsageError when it is no index, of a newer format, or names a file outside its folder */
-export async function readIndex(folder: string): Promise<LakeIndex | undefined> {
-  return await indexOf(await openStore(folder))
-}
-
 /** @throws UsageError when it is no index, of a newer format, or names a file outside its folder */
 export async function indexOf(store: LakeStore, signal?: AbortSignal): Promise<LakeIndex | undefined> {
   const text = await store.readText(INDEX, signal)
   return text === undefined ? undefined : parseIndex(text, store.place)
 }
 
+/** For the user of a place with an index that is damaged. */
+const MEND = 'copy the lake there again; where its database is, remove this file and export anew'
+
 /** @throws UsageError when it is none that an export can have written, of a newer format, or names a file outside its folder */
 export function parseIndex(text: string, folder: string): LakeIndex {
   const place = `${folder.replace(/\/$/, '')}/${INDEX}`
   const index = parsed(text)
+  if (index === undefined)
+    throw new UsageError(`${place} is no index of a lake: it is no JSON, or JSON that ended early; ${MEND}`)
   if (!index || typeof index.format !== 'number' || !Array.isArray(index.files))
-    throw new UsageError(`${place} is no index of a lake`)
+    throw new UsageError(`${place} is no index of a lake; ${MEND}`)
   if (index.format > FORMAT) throw new UsageError(`${place} has format ${index.format}; this version reads ${FORMAT}`)
   const escaped = [...index.files, ...(Array.isArray(index.replaced) ? index.replaced : [])].find(
     (file) => !isInside(file?.path),
   )
-  if (escaped !== undefined) throw new UsageError(`${place} names a file outside of the lake`)
+  if (escaped !== undefined) throw new UsageError(`${place} names a file outside of the lake; ${MEND}`)
   const fault = faultOf(index)
-  if (fault !== undefined) throw new UsageError(`${place} is not that of a lake: ${visibleLine(fault)}`)
+  if (fault !== undefined) throw new UsageError(`${place} is not that of a lake: ${visibleLine(fault)}; ${MEND}`)
   const broken = sealFault(index)
-  if (broken !== undefined) throw new UsageError(`${place} is not as it was written: ${broken}`)
+  if (broken !== undefined) throw new UsageError(`${place} is not as it was written: ${broken}; ${MEND}`)
   return index
 }
 
@@ -153,7 +153,7 @@ function parsed<T = LakeIndex>(text: string): T | undefined {
   }
 }
 
-export type TableIndex = Pick<LakeIndex, 'format' | 'program' | 'source'> & {
+type TableIndex = Pick<LakeIndex, 'format' | 'program' | 'source'> & {
   /** Schema-qualified. */
   readonly table: string
   /** The types that its columns have in Postgres. */
@@ -163,7 +163,7 @@ export type TableIndex = Pick<LakeIndex, 'format' | 'program' | 'source'> & {
 }
 
 /**
- * Puts an index into the folder of every table whose files are others than before. Called before the index of the lake is replaced:
+ * Puts an index into the folder of every table of which something else is listed than before, or that has none. Called before the index of the lake is replaced:
  * what either lists is there.
  */
 export async function writeTableIndexes(
@@ -171,10 +171,12 @@ export async function writeTableIndexes(
   before: LakeIndex | undefined,
   { format, program, source, tables, files }: LakeIndex,
 ): Promise<void> {
+  const present = await store.list(`/${INDEX}`)
   for (const [table, types] of Object.entries(tables)) {
     const own = files.filter((file) => file.table === table)
     const known = before?.files.filter((file) => file.table === table) ?? []
-    if (own.length === 0 || pathsOf(own) === pathsOf(known)) continue
+    const isKnown = present.has(`${table}/${INDEX}`) && JSON.stringify(own) === JSON.stringify(known)
+    if (own.length === 0 || isKnown) continue
     const index: TableIndex = { format, program, source, table, types, files: own }
     const draft = join(store.work, WRITING, INDEX)
     await writeFile(draft, `${JSON.stringify(sealed(index), null, 1)}\n`)
@@ -192,5 +194,3 @@ export async function dropTableIndexes(
   for (const table of new Set(before?.files.map((file) => file.table)))
     if (!there.has(table)) await store.remove(`${table}/${INDEX}`)
 }
-
-const pathsOf = (files: readonly LakeFile[]): string => files.map(({ path }) => path).join('\n')

@@ -1,10 +1,11 @@
-import { mkdir, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { mkdir, readdir, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Clock } from '../base/clock.ts'
-import { codeOf, RetryableError, UsageError } from '../base/errors.ts'
+import { codeOf, messageOf, RetryableError, UsageError } from '../base/errors.ts'
 import { createFolder } from '../base/private-folder.ts'
 import { lockFolder } from '../db/embedded/folder-lock.ts'
 import { fileKind, type LakeStore, type StoreSettings, WRITING } from './lake-store.ts'
+import { indexText, openFile } from './read/index-text.ts'
 
 /**
  * @param place a folder, or `s3://bucket/prefix`
@@ -21,11 +22,17 @@ export async function openStore(place: string, settings?: StoreSettings): Promis
 }
 
 function folderStore(folder: string): LakeStore {
-  const readText = async (path: string) =>
-    await readFile(join(folder, path), 'utf8').catch((error: unknown) => {
+  const readText = async (path: string) => {
+    const real = await realpath(join(folder, path)).catch((error: unknown) => {
       if (codeOf(error) === 'ENOENT') return undefined
       throw error
     })
+    const file = real === undefined ? undefined : await openFile(real).catch((error: unknown) => unread(path, error))
+    return file && (await indexText(file.createReadStream()).catch((error: unknown) => unread(path, error)))
+  }
+  const unread = (path: string, error: unknown): never => {
+    throw new UsageError(`${join(folder, path)} cannot be read: ${messageOf(error)}`, { cause: error })
+  }
   const put = async (file: string, path: string) => {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await rename(file, join(folder, path))

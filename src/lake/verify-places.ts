@@ -24,9 +24,9 @@ export async function verifyLake(place: string, options: Options): Promise<Verif
   const opened = openPlace(place, options.settings)
   const text = await opened.text(INDEX, options.signal)
   const wrong = collectWrong()
-  const files: LakeFile[] = []
+  let files: readonly LakeFile[] = []
   try {
-    files.push(...parseIndex(text, place).files)
+    files = parseIndex(text, place).files
     for (const table of new Set(files.map((file) => file.table))) {
       const problem = await problemOfTable(opened, table, files, options.signal)
       if (problem !== undefined) wrong.add({ file: `${table}/${INDEX}`, problem })
@@ -58,11 +58,11 @@ function newestOf(files: readonly LakeFile[]): readonly LakeFile[] {
  */
 export async function verifyBackup(place: string, options: Options): Promise<Verified[]> {
   const wrong = collectWrong()
-  const files: Hashed[] = []
+  let files: readonly Hashed[] = []
   try {
     const manifest = await readManifest(await openStore(place, options.settings), options.signal)
     if (!manifest) throw new NoBackup(`there is no backup in ${place}`)
-    files.push(...manifest.files)
+    files = manifest.files
   } catch (error) {
     if (!(error instanceof UsageError) || error instanceof NoBackup) throw error
     wrong.add({ file: MANIFEST, problem: messageOf(error) })
@@ -76,22 +76,25 @@ export async function verifyBackup(place: string, options: Options): Promise<Ver
 const lakeIndex = {
   check: 'lake index',
   table: INDEX,
-  meaning: 'indexes of the lake that cannot be read, or differ from that of one table',
+  meaning:
+    'indexes of the lake that cannot be read, or differ from that of one table; without them, `lake export` writes them anew',
 }
 const lakeFile = {
   check: 'lake file',
   table: '*.parquet',
-  meaning: 'files of the lake that are missing, or are not what its index says',
+  meaning:
+    'files of the lake that are missing, or are not what its index says; without them, `lake export` writes them anew',
 }
 const backupList = {
   check: 'backup list',
   table: MANIFEST,
-  meaning: 'a list of the files of the backup that cannot be read',
+  meaning: 'a list of the files of the backup that cannot be read; without it, `backup` writes all anew',
 }
 const backupFile = {
   check: 'backup file',
   table: '*.copy.gz',
-  meaning: 'files of the backup that are missing, or are not what its list says',
+  meaning:
+    'files of the backup that are missing, or are not what its list says; without them, `backup` writes them anew',
 }
 
 const found = ({ wrong, examples }: ReturnType<typeof collectWrong>) => ({ wrong, examples: [...examples] })

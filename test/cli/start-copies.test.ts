@@ -7,9 +7,9 @@ import { type Clock, systemClock } from '../../src/base/clock.ts'
 import { readConfig } from '../../src/base/config.ts'
 import { keepLake } from '../../src/cli/commands/start/start-lake.ts'
 import { keepVerified } from '../../src/cli/commands/start/start-verify.ts'
-import { readIndex } from '../../src/lake/index-file.ts'
 import { lastVerification } from '../../src/sync/verify/verification.ts'
 import { buildProgram } from '../support/cli.ts'
+import { readIndex } from '../support/lake-folder.ts'
 import { temporaryFolder, testDataDir } from '../support/postgres.ts'
 
 beforeAll(buildProgram)

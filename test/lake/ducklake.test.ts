@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { exportLake } from '../../src/lake/export.ts'
-import { readIndex } from '../../src/lake/index-file.ts'
 import { fillYear } from '../bench/year/fill.ts'
 import { startCommand } from '../support/cli.ts'
 import { effort } from '../support/effort.ts'
 import { answersOf, linesOf } from '../support/lake-answers.ts'
+import { readIndex } from '../support/lake-folder.ts'
 import { temporaryFolder, testDatabase } from '../support/postgres.ts'
 
 const PACKAGES = ['duckdb==1.5.5', 'duckdb-extension-ducklake==1.5.5', 'pytz']

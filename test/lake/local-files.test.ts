@@ -8,10 +8,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
 import { exportLake } from '../../src/lake/export.ts'
-import { readIndex } from '../../src/lake/index-file.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { runInside } from '../support/cli-inside.ts'
-import { serve } from '../support/lake-folder.ts'
+import { readIndex, serve } from '../support/lake-folder.ts'
 import { temporaryFolder, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 
 describe('files of this machine during an import', () => {

@@ -7,9 +7,10 @@ import { type Clock, systemClock } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { exportLake } from '../../src/lake/export.ts'
 import { importLake } from '../../src/lake/import/import.ts'
-import type { LakeIndex } from '../../src/lake/index-file.ts'
+import { indexOf, type LakeIndex } from '../../src/lake/index-file.ts'
 import { sealed } from '../../src/lake/read/index-form.ts'
 import { openPlace } from '../../src/lake/read/place.ts'
+import { openStore } from '../../src/lake/store.ts'
 import { afterwards } from './afterwards.ts'
 import { temporaryFolder } from './postgres.ts'
 import { wrongRows } from './verified.ts'
@@ -26,6 +27,9 @@ export async function serve(folder: string): Promise<string> {
   afterwards(() => new Promise<void>((resolve) => void server.close(() => resolve())))
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/lake`
 }
+
+/** The index of the lake in a folder. */
+export const readIndex = async (folder: string) => await indexOf(await openStore(folder))
 
 /** Changes the index of a lake; its hash of itself is that of the change, which every writer can compute. */
 export async function changeIndex(

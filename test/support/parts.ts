@@ -132,6 +132,7 @@ const long: readonly string[] = [
   'sync/backfill-recordings.test.ts',
   'sync/budget-kill.test.ts',
   'sync/budget-shared.test.ts',
+  'sync/git-many.test.ts',
   'sync/git-parts.test.ts',
   'sync/kill.test.ts',
   'sync/refusals-attacks.test.ts',

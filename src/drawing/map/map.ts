@@ -219,8 +219,8 @@ function slider({ steps }: MapHistory): Markup {
 
 /** From where to where the places reach: west to east, and north to south. */
 function domainsOf(places: readonly Place[]): { x: [number, number]; y: [number, number] } {
-  const least = (name: 'minX' | 'minZ') => Math.min(...places.map((one) => one[name]))
-  const most = (name: 'maxX' | 'maxZ') => Math.max(...places.map((one) => one[name]))
+  const least = (name: 'minX' | 'minZ') => places.reduce((edge, one) => Math.min(edge, one[name]), Infinity)
+  const most = (name: 'maxX' | 'maxZ') => places.reduce((edge, one) => Math.max(edge, one[name]), -Infinity)
   return { x: [least('minX'), most('maxX')], y: [least('minZ'), most('maxZ')] }
 }
 

@@ -98,6 +98,9 @@ export function isBackupPath(path: string): boolean {
 /** Nothing was put there yet. */
 export class NoBackup extends UsageError {}
 
+/** For the user of a place with a list that is damaged. */
+const MEND = 'copy the backup there again; where the database still is, remove this file and back up anew'
+
 /** @returns undefined where there is no backup @throws UsageError when its manifest is none, or of a newer format */
 export async function readManifest(store: LakeStore, signal?: AbortSignal): Promise<StoredManifest | undefined> {
   const text = await store.readText(MANIFEST, signal)
@@ -110,13 +113,15 @@ export async function readManifest(store: LakeStore, signal?: AbortSignal): Prom
   const read = manifest.safeParse(value)
   if (read.success) {
     const fault = sealFault(value)
-    if (fault !== undefined) throw new UsageError(`${place} is not as it was written: ${fault}`)
+    if (fault !== undefined) throw new UsageError(`${place} is not as it was written: ${fault}; ${MEND}`)
     return { ...read.data, text }
   }
   const [issue] = read.error.issues
-  throw new UsageError(
-    `${place} is not that of a backup: ${visibleLine(`${issue?.path.join('.').slice(0, 100)}: ${issue?.message}`)}`,
-  )
+  const reason =
+    value === undefined
+      ? 'it is no JSON, or JSON that ended early'
+      : visibleLine(`${issue?.path.join('.').slice(0, 100)}: ${issue?.message}`)
+  throw new UsageError(`${place} is not that of a backup: ${reason}; ${MEND}`)
 }
 
 function parsed(text: string): unknown {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
-import { FatalError, messageOf, reach, UsageError } from '../../base/errors.ts'
+import { codeOf, FatalError, messageOf, reach, UsageError } from '../../base/errors.ts'
 import type { Database, Sql } from '../../db/database.ts'
 import { listTables } from '../../db/move/copied-table.ts'
 import { matchPartitions, setSequences } from '../../db/move/copy-table.ts'
@@ -19,6 +19,7 @@ import {
   recordCopied,
 } from '../../db/move/move-progress.ts'
 import { setTextForm } from '../../db/move/table-digest.ts'
+import { sqlState } from '../../db/sql-errors.ts'
 import type { StoreSettings } from '../lake-store.ts'
 import { type LakePlace, openPlace } from '../read/place.ts'
 import { openStore } from '../store.ts'
@@ -51,6 +52,9 @@ export interface Restored {
 /** How much text goes into the database at once, in characters, and how many rows at most. */
 const CHUNK = 2_000_000
 const MOST_ROWS = 20_000
+
+/** The text of the longest row, in characters: a body of 64 MB, with two digits for each byte. */
+const LONGEST_ROW = 200_000_000
 
 type TextRow = (string | null)[]
 
@@ -132,22 +136,12 @@ function digestOf(manifest: Manifest, table: string): string {
 async function checkFiles(place: LakePlace, { files }: Manifest, { signal, onChecked }: RestoreOptions): Promise<void> {
   for (const [nth, file] of files.entries()) {
     onChecked(nth, files.length)
-    await fetchFile(place, file, null, signal)
-  }
-}
-
-async function fetchFile(place: LakePlace, file: BackupFile, to: string | null, signal: AbortSignal | undefined) {
-  try {
-    await place.fetch(file, to, signal)
-  } catch (error) {
-    signal?.throwIfAborted()
-    if (!(error instanceof FatalError)) throw error
-    throw new FatalError(
-      `${place.place}: ${file.path} cannot be restored, and nothing was loaded: ${messageOf(error)}`,
-      {
-        cause: error,
-      },
-    )
+    await place.fetch(file, null, signal).catch((error: unknown) => {
+      signal?.throwIfAborted()
+      if (!(error instanceof FatalError)) throw error
+      const what = `${place.place}: ${file.path} cannot be restored, and nothing was loaded: ${messageOf(error)}`
+      throw new FatalError(`${what}; restore from another copy of the backup`, { cause: error })
+    })
   }
 }
 
@@ -173,14 +167,16 @@ async function loadTables(
       done += rowsOf(own)
       continue
     }
-    await target.transaction(async (sql) => {
+    const load = async (sql: Sql) => {
       await setTextForm(sql)
       await matchPartitions(sql, name, partitions)
       let rows = 0
       for (const file of own) {
-        await fetchFile(files, file, copy, signal)
+        await files.fetch(file, copy, signal)
         for await (const chunk of readFile(copy)) {
           signal?.throwIfAborted()
+          if (rows + chunk.length > rowsOf(own))
+            throw new FatalError(`it has more rows than the ${rowsOf(own)} that are listed`)
           rows += await sql.copy(name, columns, chunk)
           done += chunk.length
           onProgress(name, done, total)
@@ -188,10 +184,23 @@ async function loadTables(
           await immediate()
         }
       }
-      if (rows !== rowsOf(own)) throw new FatalError(`${name} has ${rows} rows instead of ${rowsOf(own)}`)
+      if (rows !== rowsOf(own)) throw new FatalError(`it has ${rows} rows instead of ${rowsOf(own)}`)
       await recordCopied(sql, name, { rows, digest: digestOf(manifest, name) })
+    }
+    await target.transaction(load).catch((error: unknown) => {
+      signal?.throwIfAborted()
+      if (!isOfBackup(error)) throw error
+      const what = `${files.place}: ${name} cannot be restored: ${messageOf(error)}`
+      const state = `the tables before it are loaded, and nothing else opens ${target.place} until a restore is done`
+      throw new FatalError(`${what}; ${state}: restore from another copy of the backup`, { cause: error })
     })
   }
+}
+
+/** Whether an error says what is wrong with a backup: data that Postgres refuses (classes 22 and 23), or that is not packed as it was. */
+function isOfBackup(error: unknown): boolean {
+  const state = sqlState(error)
+  return state === undefined ? error instanceof FatalError || /^Z_/.test(String(codeOf(error))) : /^2[23]/.test(state)
 }
 
 /** The tables of a backup, one that others refer to before them. */
@@ -209,6 +218,7 @@ async function* readFile(path: string): AsyncGenerator<TextRow[]> {
   for await (const text of unzipped as AsyncIterable<string>) {
     const lines = (rest + text).split('\n')
     rest = lines.pop() ?? ''
+    if (rest.length > LONGEST_ROW) throw new FatalError('it has a longer row than any of a backup')
     for (const line of lines) chunk.push(line.split('\t').map(fieldValue))
     length += text.length
     if (length < CHUNK && chunk.length < MOST_ROWS) continue

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
-import { type FileHandle, open, realpath } from 'node:fs/promises'
+import { open, realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
-import { FatalError, RetryableError, UsageError } from '../../base/errors.ts'
+import { FatalError, messageOf, RetryableError, UsageError } from '../../base/errors.ts'
 import { openHttp, redirectTarget, sendTo } from '../../base/http.ts'
 import type { ProxySettings } from '../../base/proxies.ts'
 import { INDEX, type LakeFile, type LakeIndex, parseIndex } from '../index-file.ts'
 import type { StoreSettings } from '../lake-store.ts'
+import { indexText, openFile } from './index-text.ts'
 
 /**
  * The real path of a file of a lake. Its path is of the form that an export makes (`parseIndex`); what is left to refuse are
@@ -25,28 +25,11 @@ async function pathIn(folder: string, path: string): Promise<string> {
   return found
 }
 
-/**
- * Opens a file for reading. Opening a pipe would wait for its writer, and reading a device may never end.
- * @throws FatalError when it is no file
- */
-async function openFile(path: string): Promise<FileHandle> {
-  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
-  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
-    throw new FatalError('it cannot be opened', { cause: error })
-  })
-  if ((await file.stat()).isFile()) return file
-  await file.close()
-  throw new FatalError('it is no file but a folder, pipe or device')
-}
-
 /** For --max-bytes, unless another number is given, so that a place that is not what one thought fills no disk. */
 export const MOST_BYTES = '20000000000'
 
 /** How long a web server may be silent, ms. */
 const SILENCE = 60_000
-
-/** The longest index that is read, in bytes: 100,000 files. */
-const LONGEST_INDEX = 64_000_000
 
 type Fetched = Pick<LakeFile, 'path' | 'bytes' | 'sha256'>
 
@@ -69,16 +52,13 @@ export interface LakePlace {
 /** @param settings for a bucket @throws UsageError when it is neither a folder nor http(s) nor a bucket */
 export function openPlace(place: string, settings?: StoreSettings): LakePlace {
   const read = readerOf(place, settings)
-  const text = async (path: string, signal?: AbortSignal) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    for await (const chunk of await read(path, signal)) {
-      size += chunk.length
-      if (size > LONGEST_INDEX) throw new UsageError(`the ${path} of ${place} is too long`)
-      chunks.push(chunk)
-    }
-    return Buffer.concat(chunks).toString('utf8')
-  }
+  const text = async (path: string, signal?: AbortSignal) =>
+    await read(path, signal)
+      .then(indexText)
+      .catch((error: unknown) => {
+        if (path !== INDEX || !(error instanceof FatalError)) throw error
+        throw new UsageError(`the ${path} of ${place} cannot be read: ${messageOf(error)}`)
+      })
   return {
     place,
     ...(isFolder(place) ? { pathOf: (file) => filePath(place, file) } : {}),

@@ -255,8 +255,8 @@ function charactersOf(playerUuid: string, characters: unknown, restricted: reado
       const { value: character, odd } = readLeniently(record, parseCharacter)
       entities.push(traits(key, character, odd))
       const owner = { playerUuid, characterUuid: uuidText(uuid) }
-      samples.characterCounters.push(...counters(owner, character))
-      samples.professions.push(...professions(owner, character))
+      for (const counter of counters(owner, character)) samples.characterCounters.push(counter)
+      for (const profession of professions(owner, character)) samples.professions.push(profession)
       const isShown =
         odd.length === 0 && !character.removedStat?.length && readRestrictions(character).names.length === 0
       if (isShown) lists.characterCounters.push(owner)

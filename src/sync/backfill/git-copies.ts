@@ -45,7 +45,7 @@ export function partsOfHistory(resource: Resource, found: readonly Found[]): Par
     resource,
     files.filter(({ isGone }) => !isGone),
   )
-  const gone = files.filter(({ isGone }) => isGone).sort((a, b) => Math.max(...b.commits) - Math.max(...a.commits))
+  const gone = files.filter(({ isGone }) => isGone).sort((a, b) => extentOf(b)[1] - extentOf(a)[1])
   for (const file of gone) {
     const meanwhile = mapped.filter((other) => isMeanwhile(file, other))
     const [copied] = meanwhile.filter((other) => areMostlyIn(file.keys, [other.keys]))
@@ -78,9 +78,15 @@ function statesOf({ paths, commits }: JsonFile): number {
 
 /** Whether two files were there at the same time. */
 function isMeanwhile(gone: Found, other: Found): boolean {
-  const [from, until] = [Math.min(...gone.commits), Math.max(...gone.commits)]
-  const [otherFrom, otherUntil] = [Math.min(...other.commits), other.isGone ? Math.max(...other.commits) : Infinity]
-  return otherFrom <= until && from <= otherUntil
+  const [[from, until], [otherFrom, otherUntil]] = [extentOf(gone), extentOf(other)]
+  return otherFrom <= until && (!other.isGone || from <= otherUntil)
+}
+
+/** The first and the last commit with a version of a file. */
+function extentOf({ commits }: JsonFile): readonly [first: number, last: number] {
+  let [first, last] = [Infinity, -Infinity]
+  for (const nth of commits) [first, last] = [Math.min(first, nth), Math.max(last, nth)]
+  return [first, last]
 }
 
 /** Whether several files can make a response of a resource. */

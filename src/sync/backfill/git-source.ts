@@ -136,8 +136,9 @@ async function openResponses(
   const found: Found = isWorklist(resource)
     ? { responses: eachAlone(commits), unreadable: [], remarks: [] }
     : await wholeResponses(resource, commits, history)
-  skipped.push(...found.remarks)
-  broken.push(...found.unreadable.filter((one) => !isKnown(one, '')).map((one) => unreadableText(resource, one)))
+  // Not as arguments of one call: there may be any number of them.
+  for (const remark of found.remarks) skipped.push(remark)
+  for (const one of found.unreadable) if (!isKnown(one, '')) broken.push(unreadableText(resource, one))
   let latest = 0
   for (const response of found.responses) {
     const version = response.changed
@@ -309,11 +310,11 @@ function keyReader(resource: Resource, commits: readonly GitCommit[], { blobs, o
     files.set(path, reader)
     return reader
   }
+  let remembered = 0
   const forget = () => {
-    let bytes = [...files.values()].reduce((sum, one) => sum + one.bytes, 0)
     for (const [path, one] of files) {
-      if (bytes <= MOST_REMEMBERED || files.size === 1) return
-      bytes -= one.bytes
+      if (remembered <= MOST_REMEMBERED || files.size === 1) return
+      remembered -= one.bytes
       files.delete(path)
     }
   }
@@ -332,8 +333,10 @@ function keyReader(resource: Resource, commits: readonly GitCommit[], { blobs, o
     onProgress?.(read, versions.length)
     next = begin()
     const body = await contentOf(path, content, (bytes) => {
-      if (reader) reader.bytes = bytes.length
-      return reader?.parse(bytes)
+      if (!reader) return undefined
+      remembered += bytes.length - reader.bytes
+      reader.bytes = bytes.length
+      return reader.parse(bytes)
     })
     forget()
     return isConverted(resource, body) ? undefined : await keysIn(resource, withoutEnvelope(resource, body))

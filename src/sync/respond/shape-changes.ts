@@ -81,7 +81,7 @@ export function lostFields(before: Json | undefined, after: Json | undefined, pa
     const there = Object.hasOwn(after, name) ? after[name] : null
     const place = () => path + pointerStep(name)
     if (there === undefined || there === null) lost.push(place())
-    else if (typeof there === 'object') lost.push(...lostFields(had, there, place()))
+    else if (typeof there === 'object') for (const field of lostFields(had, there, place())) lost.push(field)
   }
   return lost
 }

@@ -70,7 +70,7 @@ export async function areHoldersSent(sql: Sql): Promise<boolean> {
 
 /** ` (as seen 3 May, 10:00)` where the map was last seen more than an hour ago; else nothing. */
 export function seenText(places: readonly Pick<HeldPlace, 'observed'>[], now: Date): string {
-  const last = Math.max(0, ...places.map(({ observed }) => observed?.getTime() ?? 0))
+  const last = places.reduce((latest, { observed }) => Math.max(latest, observed?.getTime() ?? 0), 0)
   return asSeen(last > 0 ? new Date(last) : null, now)
 }
 
@@ -94,8 +94,9 @@ const [WIDTH, LABEL] = [800, 11]
 
 /** The map as it is, each territory a link to its page. */
 export function placesMap(places: readonly HeldPlace[], { id, guild, label }: Drawing): Markup {
-  const [west, north] = [Math.min(...places.map(({ x1 }) => x1)), Math.min(...places.map(({ z1 }) => z1))]
-  const [east, south] = [Math.max(...places.map(({ x2 }) => x2)), Math.max(...places.map(({ z2 }) => z2))]
+  const least = (of: 'x1' | 'z1') => places.reduce((edge, place) => Math.min(edge, place[of]), Infinity)
+  const most = (of: 'x2' | 'z2') => places.reduce((edge, place) => Math.max(edge, place[of]), -Infinity)
+  const [west, north, east, south] = [least('x1'), least('z1'), most('x2'), most('z2')]
   const scale = WIDTH / Math.max(1, east - west)
   const height = Math.min(1200, Math.max(100, Math.round((south - north) * scale)))
   const down = height / Math.max(1, south - north)

@@ -108,6 +108,8 @@ export function importedText(done: Imported, seconds: number): string {
 /** What was not imported, and why. */
 export function refusalsOf({ refused, notTaken }: Pick<Imported, 'refused' | 'notTaken'>): string {
   const lines = refused.map(({ what, reason }) => `refused: ${what}: ${reason}`)
+  if (refused.length > 0)
+    lines.push('the same command imports what is refused once it is right: copied or exported again')
   if (notTaken.length > 0) lines.push(`not imported: ${notTaken.join(', ')}`)
   return lines.map((line) => `${visibleLine(line)}\n`).join('')
 }

@@ -112,7 +112,7 @@ export async function countRestricting(
     const ofPolicy = [...fresh, ...again].filter(isOf)
     const claims = ofPolicy.map(claimAbout)
     const agreed = (await corroborate(sql, source.witness, 'restricted', claims, policy)).confirmed
-    confirmed.push(...amongClaims(ofPolicy, agreed))
+    for (const one of amongClaims(ofPolicy, agreed)) confirmed.push(one)
   }
   return confirmed
 }
