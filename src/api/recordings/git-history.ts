@@ -92,8 +92,13 @@ async function endOf(child: ReturnType<typeof git>, repository: string): Promise
   })
   const [reason = ''] = err.trim().split('\n')
   if (/^fatal: transport '\w+' not allowed/.test(reason)) throw partialClone(repository)
-  if (code !== 0) throw new FatalError(`${repository}: ${reason || `git ended with exit code ${code}`}`)
+  const damage = DAMAGED.test(reason) ? `; ${MEND}` : ''
+  if (code !== 0) throw new FatalError(`${repository}: ${reason || `git ended with exit code ${code}`}${damage}`)
 }
+
+/** What git says of objects that are missing or not as they were written, and what helps. */
+const DAMAGED = /inflate|corrupt|unable to read|could not read|bad object|bad tree|packfile|object file .* is empty/i
+const MEND = 'the repository is damaged: clone it again; git fsck says what is'
 
 function partialClone(repository: string): UsageError {
   return new UsageError(
@@ -110,6 +115,9 @@ export async function checkHead(repository: string): Promise<void> {
   if (isThere !== '') return
   const [branch = ''] = branches
   if (branch === '') throw new UsageError(`${repository} has no commit`)
+  const named = await gitOutput(repository, ['rev-parse', '--verify', '--quiet', 'HEAD']).catch(() => '')
+  if (named !== '')
+    throw new FatalError(`${repository}: the commit ${named.trim().slice(0, 10)} of HEAD cannot be read; ${MEND}`)
   throw new UsageError(
     `${repository}: HEAD names no commit, and the branches are ${branches.filter(Boolean).join(', ')}; choose one: git -C ${repository} symbolic-ref HEAD refs/heads/${branch}`,
   )
@@ -213,17 +221,20 @@ export async function blobSizes(repository: string, blobs: Iterable<string>): Pr
 
 /** Opens the contents of a repository; https://git-scm.com/docs/git-cat-file#_batch_output */
 export function openBlobs(repository: string): GitBlobs {
-  const child = git(repository, ['cat-file', '--batch'])
-  // The next read says that it has ended.
-  for (const one of [child, child.stdin]) one.on('error', () => undefined)
-  const said = text(child.stderr).catch(() => '')
-  const chunks = child.stdout[Symbol.asyncIterator]()
-  let rest: Buffer = Buffer.alloc(0)
+  let [batch, rest] = [startBatch(repository), Buffer.alloc(0) as Buffer]
+  /** What git has not responded to yet, the oldest first. */
+  const asked: string[] = []
   async function more(): Promise<Buffer> {
-    const { value, done } = await chunks.next()
-    if (done && /transport '\w+' not allowed/.test(await said)) throw partialClone(repository)
-    if (done) throw new FatalError(`${repository}: git ended early`)
-    return value as Buffer
+    const { value, done } = await batch.chunks.next()
+    if (!done) return value as Buffer
+    const said = await batch.said
+    if (/transport '\w+' not allowed/.test(said)) throw partialClone(repository)
+    // Git ends at a content that is damaged. It is asked anew for the others.
+    batch = startBatch(repository)
+    rest = Buffer.alloc(0)
+    for (const blob of asked.slice(1)) batch.child.stdin.write(`${blob}\n`)
+    const [reason = 'git ended early'] = said.split('\n').filter((line) => line !== '')
+    throw new FatalError(`git cannot read ${asked[0]}: ${reason}`)
   }
   async function line(): Promise<string> {
     while (!rest.includes('\n')) rest = Buffer.concat([rest, await more()])
@@ -255,13 +266,21 @@ export function openBlobs(repository: string): GitBlobs {
   let last: Promise<unknown> = Promise.resolve()
   return {
     read(blob, maxBytes, memory = Buffer.allocUnsafeSlow) {
-      child.stdin.write(`${blob}\n`)
-      const next = last.then(() => read(maxBytes, memory))
+      asked.push(blob)
+      batch.child.stdin.write(`${blob}\n`)
+      const next = last.then(() => read(maxBytes, memory)).finally(() => asked.shift())
       last = next.catch(() => undefined)
       return next
     },
-    close: () => void child.kill(),
+    close: () => void batch.child.kill(),
   }
+}
+
+function startBatch(repository: string) {
+  const child = git(repository, ['cat-file', '--batch'])
+  // The next read says that it has ended.
+  for (const one of [child, child.stdin]) one.on('error', () => undefined)
+  return { child, said: text(child.stderr).catch(() => ''), chunks: child.stdout[Symbol.asyncIterator]() }
 }
 
 /** What a file holds in UTF-8: a packed one is unpacked, and UTF-16, which PowerShell writes, is converted. */

@@ -15,7 +15,7 @@ import { BrokenRecording, type RecordingSource, type WrittenBody } from '../../a
 import { isFields } from '../../api/schemas/form/unknown.ts'
 import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
 import type { Recorded } from '../../api/schemas/recordings/recording-index.ts'
-import { UsageError } from '../../base/errors.ts'
+import { messageOf, UsageError } from '../../base/errors.ts'
 import type { Database } from '../../db/database.ts'
 import { earliest } from '../declare/ignored.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
@@ -208,7 +208,9 @@ async function bodyOf(
   { blobs, memories, placeOf }: Reading,
 ): Promise<Buffer | WrittenBody> {
   const read = async (blob: string, memory?: (length: number) => Buffer) => {
-    const bytes = await blobs.read(blob, MAX_BODY_BYTES, memory)
+    const bytes = await blobs.read(blob, MAX_BODY_BYTES, memory).catch((error: unknown) => {
+      throw new BrokenRecording(`${placeOf(line)} cannot be read: ${messageOf(error)}`, { cause: error })
+    })
     if (bytes === null) throw new BrokenRecording(`${placeOf(line)} is missing or larger than 64 MB`)
     return bytes
   }

@@ -293,7 +293,7 @@ export async function backfillFromCommand(
     context,
     { from: archive?.name ?? from, resources: counts, broken, unknown, ...ofGit },
     textOf(loaded),
-    failuresOf(loaded, unknown),
+    failuresOf(loaded, unknown, archive?.name ?? from),
   )
   const isDoubtful = broken.length > 0 || counts.some((row) => row.rejected + row.quarantined > 0)
   return isDoubtful ? exitCode.rejected : exitCode.done
@@ -390,7 +390,12 @@ function textOf({ resources, known }: Loaded): string {
 }
 
 /** What was not loaded; what could not be read is in the log. */
-function failuresOf({ skipped }: Loaded, unknown: readonly { request: string; answers: number }[]): string {
+function failuresOf(
+  { skipped, broken }: Loaded,
+  unknown: readonly { request: string; answers: number }[],
+  source: string | undefined,
+): string {
   const requests = unknown.map(({ request, answers }) => `${request}: no resource; ${answers} responses skipped`)
-  return linesText([...requests, ...skipped])
+  const again = `${broken.length} responses could not be read. Later ones are loaded, so once they are right: wynnsync retract ${source}, and the same command again`
+  return linesText([...requests, ...skipped]) + (broken.length > 0 ? `${visibleLine(again)}\n` : '')
 }

@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process'
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { openServer } from '../../src/db/server/server.ts'
+import { gameDigests } from '../support/backfill.ts'
+import { runInside } from '../support/cli-inside.ts'
+import { gitRepository } from '../support/git-repository.ts'
+import { place } from '../support/guild-answers.ts'
+import { testDatabaseUrl } from '../support/postgres.ts'
+import { instantOf } from '../support/world.ts'
+
+const times = ['10:00', '10:30', '11:00', '11:30', '12:00']
+let repository: string
+let whole: Record<string, string>
+beforeAll(async () => {
+  const commits = times.map((at, nth) => ({
+    at: instantOf(at),
+    files: { 'map.json': JSON.stringify({ Oak: place('abc'[nth % 3] as string, at) }) },
+  }))
+  repository = await gitRepository(commits)
+  const DATABASE_URL = await testDatabaseUrl()
+  expect((await load(DATABASE_URL)).code).toBe(0)
+  whole = await digests(DATABASE_URL)
+})
+
+async function load(DATABASE_URL: string) {
+  const args = ['backfill', '--from-git', repository, '--map', 'map.json=territories']
+  return await runInside(args, { DATABASE_URL })
+}
+
+async function digests(url: string) {
+  const db = await openServer(url)
+  return (await gameDigests(db).finally(() => db.close())) as Record<string, string>
+}
+
+/** Where an object lies that a name such as `HEAD:map.json` leads to. */
+function objectAt(name: string): string {
+  const hash = execFileSync('git', ['-C', repository, 'rev-parse', name], { encoding: 'utf8' }).trim()
+  return join(repository, '.git/objects', hash.slice(0, 2), hash.slice(2))
+}
+
+/** What a load says while an object is damaged, and then what is loaded. */
+async function loadWith(path: string, damage: (path: string, bytes: Buffer) => Promise<unknown>) {
+  const DATABASE_URL = await testDatabaseUrl()
+  const bytes = await readFile(path)
+  await chmod(path, 0o644)
+  await damage(path, bytes)
+  const said = await load(DATABASE_URL)
+  await writeFile(path, bytes)
+  return { ...said, DATABASE_URL }
+}
+
+const flipped = (path: string, bytes: Buffer) =>
+  writeFile(path, Buffer.concat([bytes.subarray(0, -9), Buffer.from([Number(bytes.at(-9)) ^ 4]), bytes.subarray(-8)]))
+
+test.each([
+  ['another bit', flipped, 'git cannot read'],
+  ['no bytes', (path: string) => writeFile(path, ''), 'is missing'],
+  ['no file', (path: string) => rm(path), 'is missing'],
+] as const)(
+  'a content of a repository with %s costs its response, and loads after a retraction',
+  async (_, damage, reason) => {
+    const { code, out, err, DATABASE_URL } = await loadWith(objectAt('HEAD~2:map.json'), damage)
+    expect([code, out]).toEqual([3, expect.stringMatching(/territories +4 /)])
+    expect(err.split('\n').filter((line) => line.includes(' error '))).toEqual([
+      expect.stringMatching(`error territories: .*map.json of commit .*${reason}`),
+    ])
+    expect(err).toContain(
+      `1 responses could not be read. Later ones are loaded, so once they are right: wynnsync retract ${repository}`,
+    )
+    const retracted = await runInside(['retract', repository, '--yes'], { DATABASE_URL })
+    expect([retracted.code, (await load(DATABASE_URL)).code]).toEqual([0, 0])
+    expect(await digests(DATABASE_URL)).toEqual(whole)
+  },
+)
+
+test.each([
+  ['HEAD', /the commit [0-9a-f]{10} of HEAD cannot be read; the repository is damaged/],
+  ['HEAD~2', /the repository is damaged: clone it again/],
+  ['HEAD~2^{tree}', /the repository is damaged: clone it again/],
+])('a repository without %s says that it is damaged, and loads nothing', async (name, reason) => {
+  const { code, err, DATABASE_URL } = await loadWith(objectAt(name), (path) => rm(path))
+  expect([code, err]).toEqual([1, expect.stringMatching(reason)])
+  expect((await load(DATABASE_URL)).code).toBe(0)
+  expect(await digests(DATABASE_URL)).toEqual(whole)
+})
