@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
+import { tryWriting, withoutWriters } from '../../src/cli/without-writers.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
+import { runInside } from '../support/cli-inside.ts'
+import { playerId } from '../support/guild-answers.ts'
+import { profile } from '../support/player-answers.ts'
 import { kindsOfLongTests, temporaryFolder, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
 import { cuttableWay } from '../support/proxy.ts'
 import { servedApi, serveItems } from '../support/served.ts'
@@ -262,4 +266,25 @@ describe('wynnsync sync', () => {
     expect(failed).toMatchObject({ code: 1, out: '' })
     expect(failed.err).toContain('403')
   })
+})
+
+test('holds off a move, and is skipped and sends nothing while one goes on: also a sync of players', async () => {
+  const [api, url] = [await servedApi(), await testDatabaseUrl({})]
+  const server = { DATABASE_URL: url, WYNNSYNC_BASE_URL: api.url, WYNNSYNC_DATA_DIR: await temporaryFolder() }
+  api.setAnswer(`/player/${playerId(1)}`, () => ({ body: profile(1) }))
+  const sync = async () => {
+    const { code, out } = await runInside(['sync', 'players', '--player', playerId(1), '--json'], server)
+    return [code, ...JSON.parse(out).runs.map(({ status }: { status: string }) => status)]
+  }
+  const db = await openServer(url)
+  onTestFinished(() => db.close())
+  expect(await sync()).toEqual([0, 'ok'])
+  const [one, other] = [await tryWriting(db), await tryWriting(db)]
+  await expect(withoutWriters(db, sync)).rejects.toThrow(/is in use: process .*; stop it and try again/)
+  await one?.release()
+  await other?.release()
+  const sent = api.requests.length
+  expect(await withoutWriters(db, sync)).toEqual([0, 'skipped'])
+  expect(api.requests.length).toBe(sent)
+  expect(await sync()).toEqual([0, 'unchanged'])
 })

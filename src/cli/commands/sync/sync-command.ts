@@ -5,7 +5,7 @@ import { type App, openDatabase } from '../../../app/app.ts'
 import { admissionOf, engineOf, openSharedApi } from '../../../app/app-api.ts'
 import { messageOf, RetryableError, UsageError } from '../../../base/errors.ts'
 import { wholeNumber } from '../../../base/settings.ts'
-import { beforeOthers } from '../../../db/database.ts'
+import { beforeOthers, type Lock } from '../../../db/database.ts'
 import { readHolder } from '../../../db/embedded/folder-lock.ts'
 import { expectScheduled } from '../../../monitoring/expectations.ts'
 import { hasWatches, watchingOf, webhookOf } from '../../../monitoring/receivers.ts'
@@ -22,6 +22,7 @@ import { keysNamed } from '../../named-keys.ts'
 import { repeatable } from '../../options.ts'
 import { openOutages } from '../../outage-file.ts'
 import { publicResult, runSummary } from '../../output/run-summary.ts'
+import { tryWriting } from '../../without-writers.ts'
 
 type Synced = Resource | Worklist
 
@@ -102,8 +103,19 @@ async function syncInto(
   const db = await openDatabase(app, chosen.map(holdOf), { lowMemory: true, shares: 'writes', stopWaiting: signal })
   let api: Api | undefined
   let watching: Watching | undefined
+  let writing: Lock | undefined
   try {
     await migrateShown(db, context)
+    // Each of the others has a lock of its own.
+    if (chosen.some(isWorklist)) {
+      writing = await tryWriting(db)
+      if (!writing) {
+        const reason = `${db.place} is being moved, restored or repaired`
+        app.log.info({}, `skipped: ${reason}`)
+        runs.push(...chosen.map(({ name }) => skippedResult(name, reason)))
+        return
+      }
+    }
     const admission = await admissionOf(app, db, flags)
     api = openSharedApi(app, db)
     const engine = {
@@ -133,6 +145,7 @@ async function syncInto(
   } finally {
     await watching?.close(0)
     await api?.close()
+    await writing?.release().catch(() => undefined)
     // An embedded database is copied once a day before it is closed.
     await db.close()
     progress.stop()
