@@ -4,7 +4,7 @@ import type { Worklist } from '../declare/resource.ts'
 import { isBurst } from '../evidence/policies.ts'
 import { type Counts, isAccepted, noCounts, type RunStatus, statusOfError } from '../ledger/ledger.ts'
 import { namesInResponses } from '../outbox/outbox.ts'
-import { hidingKeys, hold } from '../privacy/restrictions/pending-restrictions.ts'
+import { holdWhere } from '../privacy/restrictions/pending-restrictions.ts'
 import type { GuardAction, LastReasons } from '../respond/guard-actions.ts'
 import { type Outcome, recordOutcome } from '../respond/record-outcome.ts'
 import { countLosses } from '../respond/shape-changes.ts'
@@ -161,10 +161,12 @@ export class WorklistRun {
     const { accept } = this.#engine.guards
     if (accept || (this.#restrictions.hiding.size === 0 && this.#restrictions.ofResponse === undefined)) return
     const [{ db }, { name }, { runId }] = [this.#engine, this.#resource, this]
-    const before = await hidingKeys(db, name, { until: this.#restrictions.until, runId })
-    const mass = massRestriction(this.#restrictions, before)
+    let mass: string | undefined
+    await holdWhere(db, name, { until: this.#restrictions.until, runId }, (before) => {
+      mass = massRestriction(this.#restrictions, before)
+      return mass !== undefined
+    })
     if (mass === undefined) return
-    await hold(db, name, { keys: before.flatMap(({ key, hides }) => (hides ? [key] : [])), runId })
     this.#summary = rejectKeys(this.#summary, 0, { guard: 'mass-restriction', action: 'pending', reason: mass })
     this.log.warn({ keys: this.#restrictions.hiding.size }, `mass-restriction: ${mass}`)
   }
@@ -282,7 +284,7 @@ function addRestriction(
 /** Why the restrictions of a run are not credible; undefined when they are. @param before the keys of those before it */
 function massRestriction(
   { responded, hiding, ofResponse }: RunRestrictions,
-  before: Awaited<ReturnType<typeof hidingKeys>>,
+  before: readonly { readonly key: string; readonly hides: boolean }[],
 ): string | undefined {
   const [keys, hidden] = [new Set(responded), new Set(hiding)]
   for (const { key, hides } of before) {

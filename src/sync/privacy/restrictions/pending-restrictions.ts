@@ -117,27 +117,35 @@ export async function countRestricting(
   return confirmed
 }
 
-/** Holds what is pending where many of the keys that responded last hide something at once. Before anything is confirmed: the end of a run may come too late. */
+/** Whether many of the keys that responded last hide something at once, of which nothing more is confirmed then: the end of a run may come too late. */
 async function holdMass(sql: Sql, { resource, key, receivedAt }: RestrictingResponse): Promise<boolean> {
   if (key === '') return false
-  const others = (await hidingKeys(sql, resource, { until: receivedAt })).filter((one) => one.key !== key)
-  const hiding = others.flatMap((one) => (one.hides ? [one.key] : []))
-  if (!isBurst(hiding.length + 1, others.length + 1)) return false
-  await hold(sql, resource, { keys: [...hiding, key] })
-  return true
+  return await holdWhere(sql, resource, { until: receivedAt, key }, (last) => {
+    const others = last.filter((one) => one.key !== key)
+    return isBurst(others.filter(({ hides }) => hides).length + 1, others.length + 1)
+  })
+}
+
+/** A key of a worklist, and whether it hides what it showed, which is pending. */
+interface HidingKey {
+  readonly key: string
+  readonly hides: boolean
 }
 
 /**
- * The keys of a worklist that responded last, and whether they hide what they showed, which is pending.
+ * Holds pending restrictions where too many hide something at once: what confirms them must be hours apart.
  * @param of.until by the clock of this machine
- * @param of.runId only those of other runs
+ * @param of.runId of a run: those that it saw are held, too, and other runs show what was before it
+ * @param of.key whose restrictions are held, too
+ * @param isMass judges the keys that responded last
  */
-export async function hidingKeys(
+export async function holdWhere(
   sql: Sql,
   resource: string,
-  { until, runId = null }: { readonly until: Date; readonly runId?: string | null },
-): Promise<readonly { readonly key: string; readonly hides: boolean }[]> {
-  return await sql.query(
+  { until, runId, key }: { readonly until: Date; readonly runId?: string; readonly key?: string },
+  isMass: (last: readonly HidingKey[]) => boolean,
+): Promise<boolean> {
+  const last = await sql.query<HidingKey>(
     `select distinct one.key, exists (select from sync.privacy_restriction rule
                                        where rule.told_by = $1 || '/' || one.key and rule.is_pending and not rule.is_refusal
                                          and rule.needs_credential is null and rule.since > item.first_observed_at) as hides
@@ -145,21 +153,16 @@ export async function hidingKeys(
               where resource = $1 and run_id is distinct from $2 and status in ('ok', 'unchanged', 'partial') and received_at <= $3
               order by received_at desc limit 20) one
        join sync.work_item item on item.resource = $1 and item.key = one.key`,
-    [resource, runId, until],
+    [resource, runId ?? null, until],
   )
-}
-
-/** Holds the pending restrictions that responses about keys, or of a run, said: what confirms them must be hours apart. */
-export async function hold(
-  sql: Sql,
-  resource: string,
-  { keys, runId = null }: { readonly keys: readonly string[]; readonly runId?: string | null },
-): Promise<void> {
+  if (!isMass(last)) return false
+  const hiding = [key, ...last.flatMap((one) => (one.hides ? [one.key] : []))].flatMap((one) => one ?? [])
   await sql.query(
     `update sync.privacy_restriction set is_held = true
       where (run_id = $2 and split_part(told_by, '/', 1) = $1 or told_by = any($3::text[])) and is_pending and not is_held`,
-    [resource, runId, keys.map((key) => nameOf({ resource, key }))],
+    [resource, runId ?? null, hiding.map((one) => nameOf({ resource, key: one }))],
   )
+  return true
 }
 
 /** Whether it came with the kind of credential that is shown most of the player. */
