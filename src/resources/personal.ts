@@ -66,6 +66,12 @@ function isRuleName(name: string): boolean {
 
 const nothingOfPerson = { namesRules: true, restricted: [], open: [], shows: [], sends: [], fields: [] }
 
+/** What one record hides in doubt and no other one surely. */
+function unsureOf(...people: readonly (Person | undefined)[]): readonly string[] {
+  const sure = people.flatMap((one) => one?.restricted.filter((rule) => !one.unsure?.includes(rule)) ?? [])
+  return people.flatMap((one) => one?.unsure?.filter((rule) => !sure.includes(rule)) ?? [])
+}
+
 /** Each player once; records without a uuid are left out. */
 function merged(people: readonly Person[]): Person[] {
   const byUuid = new Map<string, Person>()
@@ -77,7 +83,7 @@ function merged(people: readonly Person[]): Person[] {
     const { restricted, open, namesRules, shows, sends, fields } = before ?? nothingOfPerson
     byUuid.set(playerUuid, {
       playerUuid,
-      isUnsure: before?.isUnsure === true || one.isUnsure === true,
+      unsure: unsureOf(before, one),
       restricted: union(restricted, one.restricted.filter(isRuleName)),
       open: union(open, one.open),
       namesRules: namesRules === true && one.namesRules === true,

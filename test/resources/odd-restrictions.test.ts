@@ -75,6 +75,30 @@ describe('what a response says to be restricted in a form that nobody knows', ()
     expect(await world.rows('select value from game.player_counter')).toEqual([[5]])
     expect(await world.rows('select restricted from analytics.player')).toEqual([[everything]])
   })
+
+  test.each([0, '0', 'False ', 'no', '', [], {}, { enabled: false }])(
+    'removes nothing where its value, %j, says false in another way, and removes what another rule surely hides',
+    async (value) => {
+      const shown = (mainAccess: unknown, rules: object = {}) =>
+        profile(1, { playtime: 5, lastJoin: '09:00', restrictions: { mainAccess, onlineStatus: false, ...rules } })
+      const counters = () => world.rows('select counter, value, observed_at from game.player_counter')
+      const status = async () => (await world.rows('select last_join from game.player_status'))[0]
+      await syncPlayer(world, 1, shown(false), '10:00')
+      await syncPlayer(world, 1, shown(value), '11:00')
+      for (const at of ['12:00', '13:00', '19:00']) await syncPlayer(world, 1, shown(value, { onlineStatus: true }), at)
+      expect(await world.rows('select restricted, playtime_hours from analytics.player')).toEqual([
+        [['mainAccess', 'onlineStatus'], null],
+      ])
+      expect([await counters(), await status()]).toEqual([[['playtime', 5, '10:00']], [null]])
+      const actions = 'select distinct field_group from sync.privacy_action'
+      expect(await world.rows(actions)).toEqual([['onlineStatus']])
+      const hidden = profile(1, { restrictions: { mainAccess: true } })
+      await syncPlayer(world, 1, hidden, '20:00')
+      expect(await counters()).toHaveLength(1)
+      await syncPlayer(world, 1, hidden, '21:00')
+      expect(await counters()).toEqual([])
+    },
+  )
 })
 
 describe('a restriction of a member', () => {

@@ -22,13 +22,13 @@ const without = (fields: Iterable<string>, name: string) => new Set([...fields].
 export const membersIn: Personal['peopleIn'] = ({ records }) =>
   records.flatMap((guild) =>
     membersOf({ members: fieldOf(guild, 'members') }).map(({ key, record }) => {
-      const { names, open, namesRules, isUnsure } = readRestrictions(record)
+      const { names, open, namesRules, unsure } = readRestrictions(record)
       return {
         playerUuid: textField(record, 'uuid') ?? key,
         restricted: names.map(ruleName),
         open: open.map(ruleName),
         namesRules,
-        isUnsure,
+        unsure: unsure.map(ruleName),
         shows: rulesShown(record, rules),
         sends: rulesSent(record, rules),
         fields: fieldsOf(record).map(([name]) => name),

@@ -35,14 +35,14 @@ export const playersIn: Personal['peopleIn'] = ({ records }) =>
     const characters = charactersIn(profile).map(([, character]) => character)
     const any = (holds: (character: unknown) => boolean, rule: string) => (characters.some(holds) ? [rule] : [])
     const rules = [profile, ...characters].map((record) => readRestrictions(record))
+    // Instead of the points, a sentence that says so (API reference 7.2).
+    const locked = any((one) => skillPointsOf(one).some((points) => typeof points === 'string'), 'characterBuildAccess')
+    const sure = [...rules.flatMap(({ names, unsure }) => names.filter((name) => !unsure.includes(name))), ...locked]
+    const doubted = rules.flatMap(({ unsure }) => unsure).filter((name) => !sure.includes(name))
     return {
-      isUnsure: rules.some(({ isUnsure }) => isUnsure),
       playerUuid: textField(profile, 'uuid') ?? '',
-      restricted: [
-        ...rules.flatMap(({ names }) => names).map(ruleName),
-        // Instead of the points, a sentence that says so (API reference 7.2).
-        ...any((one) => skillPointsOf(one).some((points) => typeof points === 'string'), 'characterBuildAccess'),
-      ],
+      restricted: [...sure, ...doubted].map(ruleName),
+      unsure: doubted.map(ruleName),
       open: rules.flatMap(({ open }) => open).map(ruleName),
       // Rules of characters are in their own records, which a profile may not show.
       namesRules: characters.length > 0 && rules.every(({ namesRules }) => namesRules),

@@ -13,8 +13,8 @@ export interface Person {
   readonly open: readonly string[]
   /** Each record of the person says which rules hide something: one that is not among them may be none any more. */
   readonly namesRules?: boolean
-  /** The response names no rule: all of them hide in doubt, and nothing is removed because of it. */
-  readonly isUnsure?: boolean
+  /** Those of `restricted` that hide in doubt alone: nothing is removed because of them. */
+  readonly unsure?: readonly string[]
   /** Rules whose fields the response gives values of. */
   readonly shows: readonly string[]
   /** Rules of which the response has a field, whatever its value. */

@@ -95,7 +95,8 @@ export async function applyPrivacyRules(
   const inForce = standing.filter((one) => !one.isPending && !ended.includes(one))
   const hidden = await findRestrictedFields(sql, people, inForce, source)
   const { restrictions, hidesKept, guarded } = await addPending(sql, personal, fresh, { standing, people }, source)
-  const confirmed = await countRestricting(sql, { fresh: restrictions, repeated }, source)
+  const isSure = sureAmong(people)
+  const confirmed = await countRestricting(sql, { fresh: restrictions.filter(isSure), repeated }, source)
   await concludeRestrictions(sql, personal, peopleOf(confirmed, people), source)
   const grown = [...ownOf(inForce, source), ...confirmed]
   return {
@@ -110,11 +111,20 @@ export async function applyPrivacyRules(
   }
 }
 
-/** Pending restrictions that a response repeats. What names no rule hides in doubt, and removes nothing. */
+/** Pending restrictions that a response repeats. What hides in doubt removes nothing. */
 function repeatedOf(own: readonly Restriction[], people: readonly Person[]): readonly Restriction[] {
-  const sure = people.filter(({ isUnsure }) => !isUnsure)
-  const said = new Set(sure.flatMap((one) => one.restricted.map((group) => `${one.playerUuid} ${group}`)))
-  return own.filter(({ isPending, player, group }) => isPending && said.has(`${player} ${group}`))
+  const isSure = sureAmong(people)
+  return own.filter((one) => one.isPending && isSure(one))
+}
+
+/** Whether a response surely says of a restriction that it hides something. */
+function sureAmong(people: readonly Person[]): (one: Restriction) => boolean {
+  const said = new Set(
+    people.flatMap(({ playerUuid, restricted, unsure = [] }) =>
+      restricted.flatMap((group) => (unsure.includes(group) ? [] : [`${playerUuid} ${group}`])),
+    ),
+  )
+  return ({ player, group }) => said.has(`${player} ${group}`)
 }
 
 /** What a response that is not loaded shows although it is hidden. */

@@ -41,28 +41,30 @@ export function readRestrictions(record: unknown): {
   readonly open: readonly string[]
   /** It says which rules hide something: of what it leaves out, or of null, that is a weaker sign of being public. */
   readonly namesRules: boolean
-  /** It names no rule: everything is hidden in doubt. */
-  readonly isUnsure: boolean
+  /** Those of the names that are hidden in doubt alone: it names no rule, or its value says false in another way. */
+  readonly unsure: readonly string[]
 } {
   const sent = fieldsOf(record).find(([name]) => name === 'restrictions')?.[1]
   if (isPublic(sent))
     return {
       ...{ names: [], odd: [], open: saysPublic(sent) ? restrictionVocabulary : [] },
-      ...{ namesRules: false, isUnsure: false },
+      ...{ namesRules: false, unsure: [] },
     }
   if (!isFields(sent)) {
     const listed = Array.isArray(sent) && sent.every((name) => typeof name === 'string' && name !== '')
-    const names = listed ? sent.map(ruleNamed) : restrictionVocabulary
-    return { names: [...new Set(names)].sort(), odd: [oddRule(sent)], open: [], namesRules: listed, isUnsure: !listed }
+    const names = [...new Set(listed ? sent.map(ruleNamed) : restrictionVocabulary)].sort()
+    return { names, odd: [oddRule(sent)], open: [], namesRules: listed, unsure: listed ? [] : names }
   }
   const hiding = Object.entries(sent).filter(([, value]) => !isPublic(value))
   const odd = hiding.filter(([, value]) => value !== true)
+  const names = [...new Set(hiding.map(([name]) => ruleNamed(name)))].sort()
+  const sure = new Set(hiding.flatMap(([name, value]) => (spellsFalse(value) ? [] : [ruleNamed(name)])))
   return {
-    names: [...new Set(hiding.map(([name]) => ruleNamed(name)))].sort(),
+    names,
     odd: odd.map(([name, value]) => oddRule(value, name)),
     open: Object.entries(sent).flatMap(([name, value]) => (saysPublic(value) ? [ruleNamed(name)] : [])),
     namesRules: true,
-    isUnsure: false,
+    unsure: names.filter((name) => !sure.has(name)),
   }
 }
 
@@ -81,6 +83,14 @@ function saysPublic(value: unknown): boolean {
 export function isPublic(value: unknown): boolean {
   if (value === undefined || value === null || value === false) return true
   return typeof value === 'string' && value.trim().toLowerCase() === 'public'
+}
+
+const falseWords = new Set(['', '0', 'false', 'no', 'none', 'null', 'off'])
+
+/** Whether a value says false as other languages spell it: such as 0, an empty list or "no". */
+function spellsFalse(value: unknown): boolean {
+  if (typeof value === 'string') return falseWords.has(value.trim().toLowerCase())
+  return !value || (typeof value === 'object' && Object.values(value).every((one) => isPublic(one) || spellsFalse(one)))
 }
 
 const rulesByLetters = new Map(restrictionVocabulary.map((name) => [lettersOf(name), name]))
