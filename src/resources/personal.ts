@@ -66,12 +66,6 @@ function isRuleName(name: string): boolean {
 
 const nothingOfPerson = { namesRules: true, restricted: [], open: [], shows: [], sends: [], fields: [] }
 
-/** What one record hides in doubt and no other one surely. */
-function unsureOf(...people: readonly (Person | undefined)[]): readonly string[] {
-  const sure = people.flatMap((one) => one?.restricted.filter((rule) => !one.unsure?.includes(rule)) ?? [])
-  return people.flatMap((one) => one?.unsure?.filter((rule) => !sure.includes(rule)) ?? [])
-}
-
 /** Each player once; records without a uuid are left out. */
 function merged(people: readonly Person[]): Person[] {
   const byUuid = new Map<string, Person>()
@@ -81,9 +75,12 @@ function merged(people: readonly Person[]): Person[] {
     if (!isUuid(playerUuid)) continue
     const before = byUuid.get(playerUuid)
     const { restricted, open, namesRules, shows, sends, fields } = before ?? nothingOfPerson
+    // What one record hides in doubt, another one may surely hide.
+    const records = before ? [before, one] : [one]
+    const sure = records.flatMap((each) => each.restricted.filter((rule) => !each.unsure?.includes(rule)))
     byUuid.set(playerUuid, {
       playerUuid,
-      unsure: unsureOf(before, one),
+      unsure: records.flatMap(({ unsure = [] }) => unsure).filter((rule) => !sure.includes(rule)),
       restricted: union(restricted, one.restricted.filter(isRuleName)),
       open: union(open, one.open),
       namesRules: namesRules === true && one.namesRules === true,

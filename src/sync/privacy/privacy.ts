@@ -88,14 +88,14 @@ export async function applyPrivacyRules(
   // Only the source itself changes its own restrictions, so they may be read before the lock that depends on them.
   const own = restricts ? ownOf(await restrictionsOf(sql, people, source), source) : []
   const fresh = notYet(own, people)
-  const repeated = repeatedOf(own, people)
+  const isSure = sureAmong(people)
+  const repeated = own.filter((one) => one.isPending && isSure(one))
   await lockForTransaction(sql, privacyLock, fresh.length + repeated.length > 0 ? 'exclusive' : 'shared')
   const standing = await restrictionsOf(sql, people, source)
   const ended = await endRestrictions(sql, personal, standing, people, source)
   const inForce = standing.filter((one) => !one.isPending && !ended.includes(one))
   const hidden = await findRestrictedFields(sql, people, inForce, source)
   const { restrictions, hidesKept, guarded } = await addPending(sql, personal, fresh, { standing, people }, source)
-  const isSure = sureAmong(people)
   const confirmed = await countRestricting(sql, { fresh: restrictions.filter(isSure), repeated }, source)
   await concludeRestrictions(sql, personal, peopleOf(confirmed, people), source)
   const grown = [...ownOf(inForce, source), ...confirmed]
@@ -111,13 +111,7 @@ export async function applyPrivacyRules(
   }
 }
 
-/** Pending restrictions that a response repeats. What hides in doubt removes nothing. */
-function repeatedOf(own: readonly Restriction[], people: readonly Person[]): readonly Restriction[] {
-  const isSure = sureAmong(people)
-  return own.filter((one) => one.isPending && isSure(one))
-}
-
-/** Whether a response surely says of a restriction that it hides something. */
+/** Whether a response surely says of a restriction that it hides something: what hides in doubt removes nothing. */
 function sureAmong(people: readonly Person[]): (one: Restriction) => boolean {
   const said = new Set(
     people.flatMap(({ playerUuid, restricted, unsure = [] }) =>

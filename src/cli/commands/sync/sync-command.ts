@@ -22,7 +22,6 @@ import { keysNamed } from '../../named-keys.ts'
 import { repeatable } from '../../options.ts'
 import { openOutages } from '../../outage-file.ts'
 import { publicResult, runSummary } from '../../output/run-summary.ts'
-import { tryWriting } from '../../without-writers.ts'
 
 type Synced = Resource | Worklist
 
@@ -108,6 +107,7 @@ async function syncInto(
     await migrateShown(db, context)
     // Each of the others has a lock of its own.
     if (chosen.some(isWorklist)) {
+      const { tryWriting } = await import('../../without-writers.ts')
       writing = await tryWriting(db)
       if (!writing) {
         const reason = `${db.place} is being moved, restored or repaired`

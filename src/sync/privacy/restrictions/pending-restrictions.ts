@@ -108,8 +108,7 @@ export async function countRestricting(
   const isMass = again.some(({ isHeld }) => !isHeld) && (await holdMass(sql, source))
   const confirmed = source.accept ? [...repeated] : []
   for (const policy of ['restricted', 'restricted in mass'] as const) {
-    const isOf = ({ isHeld }: Restriction) => (isHeld || isMass) === (policy === 'restricted in mass')
-    const ofPolicy = [...fresh, ...again].filter(isOf)
+    const ofPolicy = [...fresh, ...again].filter((one) => (one.isHeld || isMass) === (policy === 'restricted in mass'))
     const claims = ofPolicy.map(claimAbout)
     const agreed = (await corroborate(sql, source.witness, 'restricted', claims, policy)).confirmed
     for (const one of amongClaims(ofPolicy, agreed)) confirmed.push(one)
