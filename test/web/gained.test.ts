@@ -66,11 +66,11 @@ describe('the page of gains', () => {
     expect(own.document.querySelector('#best thead')?.textContent).toContain('playtime (hours)')
     // The number that the last response showed, not only one as of the end of the period.
     const { document } = await read('?counter=wars&from=2026-06-01T09:00Z&to=2026-06-01T14:01Z')
-    expect(document.querySelector('#firsts h3')?.textContent).toBe(`First seen with 10 wars: ${hostile.guild}`)
+    expect(document.querySelector('#firsts h3')?.textContent).toBe('Who was first to 10 wars')
   })
 
   test('asks of whom, and has each of its tables as CSV', async () => {
-    const { document } = await read('?counter=wars&entity=bbb&from=2026-06-01T09:00Z&to=2026-06-01T12:01Z')
+    const { document } = await read('?counter=wars&entity=bbb&value=9&from=2026-06-01T09:00Z&to=2026-06-01T12:01Z')
     expect(document.querySelector('input[name=entity]')?.getAttribute('value')).toBe('Guild b')
     const { ask } = await served()
     for (const [figure, question] of [
@@ -96,11 +96,13 @@ describe('the page of gains', () => {
     expect((await read('?counter=wars&entity=nobody')).status).toBe(404)
   })
 
-  test('says who was first to a number, and to a round one by itself', async () => {
+  test('says who was first to a number, and leads to a round one', async () => {
     const { document } = await read('?counter=wars&value=9')
     const rows = [...document.querySelectorAll('#firsts tbody tr')].map((row) => row.children[1]?.textContent)
     expect(rows).toEqual([hostile.guild, 'Guild b'])
-    expect((await read('?counter=wars')).document.querySelector('#firsts h3')?.textContent).toBe(
+    const round = (await read('?counter=wars')).document.querySelector('#firsts a')?.getAttribute('href') ?? ''
+    expect(round).toBe('/gained?counter=wars&value=10#firsts')
+    expect((await read(round.replace('/gained', ''))).document.querySelector('#firsts h3')?.textContent).toBe(
       `First seen with 10 wars: ${hostile.guild}`,
     )
   })

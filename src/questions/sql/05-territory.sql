@@ -14,8 +14,10 @@ select place.territory, hold.guild_uuid, hold.guild_name, hold.guild_prefix,
          where resource = 'territories' and status in ('ok', 'unchanged', 'partial') and observed_at < unread.since)) end as observed_at
   from game.territory place
  cross join analytics.not_sent('territory') lacking
-  left join game.territory_hold hold on hold.territory = place.territory and hold.valid_until = 'infinity'
-   and not exists (select from sync.unsent span
+  -- Looked up for each: joined at once, each place is compared with the hold of each other, because so few of millions are current.
+  left join lateral (select one.guild_uuid, one.guild_name, one.guild_prefix, one.valid_from from game.territory_hold one
+                      where one.territory = place.territory and one.valid_until = 'infinity' limit 1) hold
+    on not exists (select from sync.unsent span
                     where span.resource = 'territories' and span.field in ('/guild', '/guild/uuid') and span.until_at is null)
    and not exists (select from sync.unread span
                     where span.resource = 'territories/holds' and span.key = place.territory and span.until_at is null)

@@ -8,17 +8,19 @@ begin atomic
     left join analytics.member_rise(guild, counter, from_time, to_time, counter = 'contributed', null) rise
            on rise.player_uuid = member.player_uuid
    cross join (select analytics.member_field_unsent(counter, from_time, to_time)) lacking(part)
-   -- A member who hides a counter has no samples of it, or only ones that are to be removed, which is not zero.
-   cross join lateral (select exists (select from game.member_counter counted
-                                       where counted.guild_uuid = guild and counted.counter = member_counter.counter
-                                         and counted.player_uuid = member.player_uuid and counted.observed_at <= to_time
-                                         and counted.value is not null)
+   -- A member who hides a counter has no samples of it, or only ones that are to be removed, which is not zero. Looked up once, the newest first.
+   cross join lateral (select coalesce((select true from game.member_counter counted
+                                         where counted.guild_uuid = guild and counted.counter = member_counter.counter
+                                           and counted.player_uuid = member.player_uuid and counted.observed_at <= to_time
+                                           and counted.value is not null
+                                         order by counted.observed_at desc limit 1), false)
                               and not exists (select from sync.privacy_restriction rule
                                                where rule.player_uuid = member.player_uuid
                                                  and rule.field_group = case member_counter.counter
                                                        when 'contributed' then null
                                                        when 'weekly.streak' then 'guildHighRankedAccess'
-                                                       else 'mainAccess' end) as is_sent) sent
+                                                       else 'mainAccess' end) as is_sent
+                       offset 0) sent
    cross join lateral (select case when member.is_answered and sent.is_sent and lacking.part is distinct from 'all' then rise.gained end) known(delta)
    order by 3 desc nulls last, member.username collate "C";
 end;

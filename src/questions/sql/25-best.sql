@@ -21,7 +21,7 @@ begin atomic
     select cell.period, cell.begins, own.gained, own.quality, own.at_most
       from who
      cross join (select array_agg(cell.begins order by cell.nth) as begins, array_agg(cell.ends order by cell.nth) as ends from cell) cells
-     cross join lateral analytics.counter_cells(best.kind, who.owner, who.part, best.counter, cells.begins, cells.ends) own
+     cross join lateral analytics.counter_risen(best.kind, who.owner, who.part, best.counter, cells.begins, cells.ends) own
       join cell on cell.nth = own.nth
   )
   select length.period, highest.begins, highest.gained, coalesce(highest.quality, 'unknown'), highest.at_most

@@ -193,6 +193,12 @@ const captureRecords = `
        from capture group by territory order by count(*) desc, territory collate "C" limit 1))
   ${named}`
 
+/** SQL: until when a response showed a hold, at the latest until its end: only what lasted longer than the longest shown of a few can have been shown longer. */
+const shown = `(select least(one.confirmed_until, one.held_until, $2) as until from analytics.territory_hold one
+                 where one.territory = hold.territory and one.held_from = hold.held_from) shown`
+const longest = (n: number) =>
+  `(select * from hold where begins < ends order by ends - begins desc, begins, territory collate "C" limit ${n})`
+
 /** A week may have 60,000 holds. Of the longest it is looked up what confirmed them, and an empire is looked for in the hours that can have had the largest. */
 const holdRecords = `
   with hold as materialized (
@@ -217,9 +223,9 @@ const holdRecords = `
   found as (
     (select 'longest confirmed hold' as record, hold.territory, hold.guild_uuid, extract(epoch from shown.until - hold.begins) as value,
             hold.begins, shown.until as ends
-       from (select * from hold where begins < ends order by ends - begins desc, begins, territory collate "C" limit 1000) hold
-      cross join lateral (select least(one.confirmed_until, one.held_until, $2) as until from analytics.territory_hold one
-                           where one.territory = hold.territory and one.held_from = hold.held_from) shown
+       from (select * from ${longest(1000)} hold
+              where ends - begins >= (select coalesce(max(shown.until - hold.begins), '0') from ${longest(20)} hold cross join lateral ${shown})) hold
+      cross join lateral ${shown}
       where shown.until > hold.begins
       order by shown.until - hold.begins desc, hold.begins, hold.territory collate "C" limit 1)
      union all

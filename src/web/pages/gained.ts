@@ -351,8 +351,21 @@ interface Firsts {
 async function firstsFigure({ sql, query }: Visit, { chosen, first, frame }: Firsts): Promise<Figure> {
   const { kind, counter } = chosen
   const text = query.get('value') ?? ''
-  const value = text === '' ? await roundReached(sql, { kind, counter, entity: first.entity, frame }) : Number(text)
-  if (value === undefined) return { id: 'firsts', title: 'No number is known that was reached' }
+  if (text === '') {
+    const round = await roundReached(sql, { kind, counter, entity: first.entity, frame })
+    if (round === undefined) return { id: 'firsts', title: 'No number is known that was reached' }
+    // It may take all of the history to know: a page that is opened often only leads there.
+    const asked = new URLSearchParams([...query].filter(([name]) => name !== 'value'))
+    asked.set('counter', counter)
+    asked.set('value', `${round}`)
+    const title = `Who was first to ${amountText(number(round), chosen)}`
+    return {
+      id: 'firsts',
+      title,
+      lead: html`<a href="/gained?${asked}#firsts" rel="nofollow">Show it</a>, or any other number by the form above.`,
+    }
+  }
+  const value = Number(text)
   if (!Number.isFinite(value) || value < 0)
     throw new Problem('bad-argument', { detail: 'value must be a number', argument: 'value' })
   const rows = await sql.query<{

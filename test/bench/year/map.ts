@@ -55,7 +55,7 @@ const resources = `
            union all
           select generate_series(date_bin('1 minute', year.until() - year.fine(), year.first()), year.until() - interval '1 second', interval '1 minute')) moment
    cross join generate_series(1, year.territories()) as number
-   cross join unnest(array['emeralds', (array['ore', 'wood', 'fish', 'crops'])[1 + number % 4]]) as resource
+   cross join unnest(array['EMERALD', (array['ORE', 'WOOD', 'FISH', 'CROP'])[1 + number % 4]]) as resource
    order by at`
 
 const polls = `
