@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import { type App, checkReadable, createApp, migrateDatabase, openDatabase } from '../app/app.ts'
 import { type ConfigFlags, givenSettings, readConfig, type SettingChecks } from '../base/config.ts'
 import { codeOf, FatalError, InterruptedError, messageOf } from '../base/errors.ts'
@@ -105,7 +106,7 @@ export function writeSummary(context: Context, json: unknown, text: string, fail
 
 /**
  * Runs work that counts rows of tables; shows its progress, and says how many seconds it took.
- * @param place what the work writes to, for the message when its disk is full
+ * @param place what the work writes to besides a database, for the message when its disk is full
  */
 export async function withProgress<T>(
   { app, progress }: Context,
@@ -114,22 +115,27 @@ export async function withProgress<T>(
     onProgress: (table: string, rows: number, of: number) => void,
     onLooked: (tables: number, of: number) => void,
   ) => Promise<T>,
-  place?: string,
+  place = `the temporary folder ${tmpdir()}, which TMPDIR names`,
 ): Promise<{ readonly done: T; readonly seconds: number }> {
   const began = app.clock.now()
   progress.begin(name)
   const onLooked = (records: number, count: number) => progress.seen(name, { records, count }, 'tables')
   const done = await work((table, records, count) => progress.seen(table, { records, count }, 'rows'), onLooked)
     .catch((error: unknown) => {
-      throw place === undefined ? error : withRoom(error, place)
+      throw withRoom(error, place)
     })
     .finally(() => progress.end())
   return { done, seconds: Math.round((app.clock.now() - began) / 1000) }
 }
 
+/** What DuckDB says of a full disk. */
+const OF_DUCKDB = /^(Error: )?IO Error: .*No space left on device/
+
 /** Says of a full disk where it is, and what to do; every other error comes back as it is. @param place what is written to */
 export function withRoom(error: unknown, place: string): unknown {
-  if (!['ENOSPC', 'EDQUOT'].includes(String(codeOf(error)))) return error
+  const isFull =
+    ['ENOSPC', 'EDQUOT'].includes(String(codeOf(error))) || (error instanceof Error && OF_DUCKDB.test(error.message))
+  if (!isFull) return error
   const message = `${messageOf(error)}; make room on the disk of ${place}, and run the same command again`
   return new FatalError(message, { cause: error })
 }

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
 import { createLog } from '../../src/base/log.ts'
@@ -137,5 +138,12 @@ test('what finds a full disk names the place that needs room', async () => {
   await expect(work('/mnt/small')).rejects.toThrow(
     'ENOSPC: no space left on device, write; make room on the disk of /mnt/small, and run the same command again',
   )
-  await expect(work()).rejects.toBe(full)
+  // An import and a restore write copies of files, DuckDB's too.
+  await expect(work()).rejects.toThrow(`make room on the disk of the temporary folder ${tmpdir()}, which TMPDIR names`)
+  const ofDuckDb = new Error('IO Error: Could not write file "/x/rows.csv": No space left on device')
+  await expect(withProgress(context, 'lake', () => Promise.reject(ofDuckDb))).rejects.toThrow(
+    'make room on the disk of',
+  )
+  const other = new Error('another')
+  await expect(withProgress(context, 'lake', () => Promise.reject(other))).rejects.toBe(other)
 })
