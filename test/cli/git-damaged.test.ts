@@ -51,6 +51,18 @@ async function loadWith(path: string, damage: (path: string, bytes: Buffer) => P
   return { ...said, DATABASE_URL }
 }
 
+test('a pointer of Git LFS is called so, and nothing else is said where nothing was loaded', async () => {
+  const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n'
+  const place = await gitRepository([{ at: instantOf('10:00'), files: { 'map.json': pointer } }])
+  const args = ['backfill', '--from-git', place, '--map', 'map.json=territories']
+  const { code, err } = await runInside(args, { DATABASE_URL: await testDatabaseUrl() })
+  expect([code, err]).toEqual([
+    3,
+    expect.stringMatching(/cannot be read: a pointer of Git LFS: its content is in no commit$/m),
+  ])
+  expect(err).not.toContain('wynnsync retract')
+})
+
 const flipped = (path: string, bytes: Buffer) =>
   writeFile(path, Buffer.concat([bytes.subarray(0, -9), Buffer.from([Number(bytes.at(-9)) ^ 4]), bytes.subarray(-8)]))
 

@@ -48,6 +48,7 @@ export interface GitBlobs {
    * Reads a content. Where several are asked for at once, git looks for the next one while this one is read.
    * @param memory gives what it is read into
    * @returns null for what is no blob, or longer than `maxBytes`
+   * @throws FatalError for one that git cannot read, and for a pointer of Git LFS
    */
   read(blob: string, maxBytes: number, memory?: (length: number) => Buffer): Promise<Buffer | null>
   close(): void
@@ -283,9 +284,14 @@ function startBatch(repository: string) {
   return { child, said: text(child.stderr).catch(() => ''), chunks: child.stdout[Symbol.asyncIterator]() }
 }
 
-/** What a file holds in UTF-8: a packed one is unpacked, and UTF-16, which PowerShell writes, is converted. */
+/**
+ * What a file holds in UTF-8: a packed one is unpacked, and UTF-16, which PowerShell writes, is converted.
+ * @throws FatalError for what only says where the content is
+ */
 function unpacked(content: Buffer, maxBytes: number): Buffer {
   const [first, second] = content
+  if (content.length < 1000 && content.toString('latin1').startsWith('version https://git-lfs'))
+    throw new FatalError('a pointer of Git LFS: its content is in no commit')
   if (first === 0x1f && second === 0x8b) return gunzipSync(content, { maxOutputLength: maxBytes })
   if (first === 0xff && second === 0xfe) return Buffer.from(content.toString('utf16le', 2))
   if (first === 0xfe && second === 0xff && content.length % 2 === 0)

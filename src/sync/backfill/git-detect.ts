@@ -11,6 +11,7 @@ import {
 } from '../../api/recordings/git-history.ts'
 import { isUuid } from '../../api/schemas/form/limits.ts'
 import { MAX_BODY_BYTES } from '../../api/schemas/recordings/body-limit.ts'
+import { messageOf } from '../../base/errors.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import type { Json } from '../normalize/hash.ts'
 import { prepare } from '../normalize/prepare.ts'
@@ -165,15 +166,14 @@ async function latestBody(blobs: GitBlobs, { path, versions }: JsonFile): Promis
 
 async function unreadableFile(blobs: GitBlobs, { path, versions }: JsonFile): Promise<Detected['unreadable'][number]> {
   const [{ commit = '', blob = '' } = {}] = versions
-  const content = await blobs.read(blob, MAX_BODY_BYTES).catch(() => null)
-  return { path, commit: commit.slice(0, 10), reason: whatInstead(content) }
+  const reason = await blobs.read(blob, MAX_BODY_BYTES).then(whatInstead, messageOf)
+  return { path, commit: commit.slice(0, 10), reason }
 }
 
 /** What a file has that is no JSON. */
 function whatInstead(content: Buffer | null): string {
   const text = content?.toString('utf8', 0, 200).trimStart() ?? ''
   if (content === null) return 'missing'
-  if (text.startsWith('version https://git-lfs')) return 'a pointer of Git LFS: its content is in no commit'
   if (text === '') return 'empty'
   return /^<(!doctype|html|\?xml)/i.test(text) ? 'a page of HTML' : 'not JSON, or JSON that ended early'
 }

@@ -391,11 +391,12 @@ function textOf({ resources, known }: Loaded): string {
 
 /** What was not loaded; what could not be read is in the log. */
 function failuresOf(
-  { skipped, broken }: Loaded,
+  { skipped, broken, resources }: Loaded,
   unknown: readonly { request: string; answers: number }[],
   source: string | undefined,
 ): string {
   const requests = unknown.map(({ request, answers }) => `${request}: no resource; ${answers} responses skipped`)
   const again = `${broken.length} responses could not be read. Later ones are loaded, so once they are right: wynnsync retract ${source}, and the same command again`
-  return linesText([...requests, ...skipped]) + (broken.length > 0 ? `${visibleLine(again)}\n` : '')
+  const isLoaded = broken.length > 0 && resources.length > 0
+  return linesText([...requests, ...skipped]) + (isLoaded ? `${visibleLine(again)}\n` : '')
 }
