@@ -169,6 +169,7 @@ function sampleChecker(resource: ResourceBase, quarantine: (bad: QuarantinedPart
       { check: rowCheck(table), ...how },
     ]),
   )
+  const hashes = new Map<string, number>()
   return (key: string, samples: Entity['samples'], body: unknown, respelled: Respelled) => {
     if (!samples) return { samples, listed: 0 }
     let listed = 0
@@ -186,11 +187,17 @@ function sampleChecker(resource: ResourceBase, quarantine: (bad: QuarantinedPart
       good[name] = kept
       if (found.listedBy === undefined) continue
       for (const row of kept) {
-        // FNV-1a of the key; the sum is the same in any order.
-        let hash = 0x811c9dc5
+        // FNV-1a of each text, which stands in thousands of rows; the sum is the same in any order.
+        let hash = 0
         for (const property of found.key) {
-          const text = `${String(row[property])}\n`
-          for (let nth = 0; nth < text.length; nth++) hash = Math.imul(hash ^ text.charCodeAt(nth), 0x01000193)
+          const text = String(row[property])
+          let own = hashes.get(text)
+          if (own === undefined) {
+            own = 0x811c9dc5
+            for (let nth = 0; nth < text.length; nth++) own = Math.imul(own ^ text.charCodeAt(nth), 0x01000193)
+            hashes.set(text, own)
+          }
+          hash = Math.imul(hash ^ own, 0x01000193)
         }
         listed = (listed + hash) | 0
       }
