@@ -49,6 +49,7 @@ ${legend ?? ''}${picture ?? ''}${table ? numbers(table, isTableShown) : ''}</fig
 }
 
 function numbers(table: Table, isShown = false): Markup {
+  if (table.rows.length === 0) return html``
   if (isShown) return tableMarkup(table)
   return html`<details><summary>The numbers (${table.rows.length})</summary>${tableMarkup(table)}</details>`
 }

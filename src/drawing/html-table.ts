@@ -29,7 +29,10 @@ const rowsOnPaper = 20
 
 /** A table that scrolls inside itself; numbers to the right, what is not known marked as such. */
 export function tableMarkup({ columns, rows, note }: Table): Markup {
-  const isNumeric = columns.map((_, index) => rows.every((row) => isNumber(row[index])))
+  const isNumeric = columns.map(
+    (_, index) =>
+      rows.every((row) => isNumber(row[index])) && rows.some((row) => row[index] !== '' && row[index] !== null),
+  )
   const kind = (index: number) => (isNumeric[index] ? ' class=n' : '')
   // A template for each of ten thousand cells would take three times as long.
   // Cells and rows end where the next begins, as HTML has it: a tenth of a page would be tags that say so.
@@ -47,10 +50,10 @@ and <code>wynnsync report --tables</code> prints them.</p>`
   }${note ? html`<p class="note">${note}</p>` : ''}`
 }
 
-/** A number, what stands for one, or a number as people say it, such as `35.5 T`. */
+/** A number, what stands for one, or a number as people say it, such as `35.5 T`, `≥ 12` and `+4 %`. */
 function isNumber(cell: Cell | undefined): boolean {
   return typeof cell === 'string'
-    ? /^$|^\?$|^[\d.,]+ [MBTQ]$|^[\d.,]+$/.test(cell)
+    ? /^$|^\?$|^(≥ |[+−-])?[\d.,]+( [MBTQ%])?$/.test(cell)
     : typeof cell === 'number' || cell === null
 }
 

@@ -5,6 +5,7 @@ import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { crawl } from '../support/crawl.ts'
 import { guildBody, guildId, place, syncGuild } from '../support/guild-answers.ts'
 import { webWorld } from '../support/web-world.ts'
+import type { World } from '../support/world.ts'
 
 /** What a page may have, and what the grids of two whole weeks add to one of few hours, uncompressed. */
 const [MOST, WEEKS] = [300_000, 40_000]
@@ -60,8 +61,8 @@ describe('a page of the most that there can be', () => {
   })
 
   test.each([
-    ['moves', 'a', 60],
-    ['lost', 'b', 100],
+    ['moves', 'a', 40],
+    ['lost', 'b', 40],
   ])('leaves nothing of %s of guild %s out without a link to all of it', async (id, letter, shown) => {
     const { ask } = await served()
     const { document } = parseHTML((await ask(`/guilds/${guildId(letter)}`)).text)
@@ -91,6 +92,46 @@ const fullPlace = (nth: number) => {
       ...{ type, generation: 9000 + nth + place, baseGeneration: 9000, stored: 1200 + nth * 3, limit: 300_000 },
     })),
   })
+}
+
+/** The guild of the most that is recorded of one: it takes part in the wars, has members who come and go, and is asked for every five minutes. */
+const busy = '00000000-0000-4000-9000-000000000000'
+
+/** What holds, members, numbers and stores of a busy week leave, as responses would have it. */
+async function liveBusily(world: World): Promise<void> {
+  const { db } = world
+  await db.query(
+    `insert into game.territory_capture (territory, captured_at, held_from, observed_at, from_guild_uuid, from_guild_name, to_guild_uuid, to_guild_name)
+     select territory, valid_from, valid_from, valid_from, lag(guild_uuid) over past, lag(guild_name) over past, guild_uuid, guild_name
+       from (select * from game.territory_hold where guild_uuid is not null order by valid_from desc limit 6000) latest window past as (partition by territory order by valid_from)`,
+  )
+  const profile = { uuid: busy, name: 'Keepers of the Northern Hope 0', prefix: 'KNHA', online: 40 }
+  for (const [hour, at] of [
+    [13, '02 10:00'],
+    [16, '08 10:00'],
+  ] as const)
+    await syncGuild(world, guildBody('a', members(hour), profile), at)
+  const every = (minutes: number) =>
+    `generate_series(timestamptz '2026-06-01T10:00Z', '2026-06-08T10:00Z', interval '${minutes} minutes') at`
+  await db.query(
+    `insert into sync.observation (resource, key, status, observed_at, received_at, run_id)
+     select 'guilds', '${busy}', 'ok', at, at, gen_random_uuid() from ${every(5)}`,
+  )
+  await db.query(
+    `insert into game.guild_sample (guild_uuid, observed_at, level, members, online, wars)
+     select '${busy}', at, 100, 150, 20 + (extract(epoch from at)::bigint / 300) % 37, extract(epoch from at)::bigint / 1000 from ${every(5)} on conflict do nothing`,
+  )
+  await db.query(
+    `insert into game.member_counter (guild_uuid, player_uuid, counter, observed_at, value)
+     select '${busy}', member.player_uuid, counter, at, extract(epoch from at)::bigint / 100 + extract(hour from at)
+       from ${every(60)} cross join (select distinct player_uuid from game.guild_member where guild_uuid = '${busy}') member
+      cross join unnest('{wars,contributed,guildRaids.total}'::text[]) counter on conflict do nothing`,
+  )
+  await db.query(
+    `insert into game.territory_resource (territory, resource, observed_at, generation, base_generation, stored, storage_limit)
+     select '${longName(0)}', resource, at, 9000 + extract(minute from at), 9000, (extract(epoch from at)::bigint / 300) % 30000, 30000
+       from ${every(5)} cross join unnest('{EMERALD,ORE,CROP,FISH,WOOD}'::text[]) resource on conflict do nothing`,
+  )
 }
 
 /** How often each territory changes hands, minutes, and how many moments of the week the map has room for. */
@@ -123,11 +164,30 @@ describe.each([
         cross join (select 7 * 1440 / ${every} as last) many
         cross join lateral generate_series(0, last) nth
         cross join lateral (select timestamptz '2026-06-01T10:00Z' + make_interval(mins => nth * ${every} + number % ${every}) as at,
-                                   (nth * 7 + number * 13) % ${GUILDS} as holder) moment`,
+                                   (nth * nth * 7 + number * 13) % ${GUILDS} as holder) moment`,
     )
+    await liveBusily(world)
     await world.db.query('analyze')
   })
   const bytesOf = (text: string) => Buffer.byteLength(text)
+
+  test.each([
+    ['/captures', '#latest tbody tr'],
+    ['/captures?page=2', '#latest tbody tr'],
+    [`/guilds/${busy}?rival=00000000-0000-4000-9000-000000000001`, '#members-list tbody tr'],
+    [`/territories/${encodeURIComponent(longName(0))}`, '#hold-list tbody tr'],
+    [`/territories/${encodeURIComponent(longName(0))}?table=storage`, '#storage tbody tr'],
+  ])('has all that a page shows in 300 kB: %s', async (path, rows) => {
+    const { ask } = await served()
+    const { status, text } = await ask(path)
+    expect(status).toBe(200)
+    const { document } = parseHTML(text)
+    const parts = [...document.querySelectorAll('figure')].map(
+      (one) => `${one.id} ${Math.round(bytesOf(one.outerHTML) / 1000)} kB`,
+    )
+    expect(document.querySelectorAll(rows).length).toBeGreaterThan(20)
+    expect([bytesOf(text) <= MOST, bytesOf(text), parts]).toEqual([true, bytesOf(text), parts])
+  })
 
   test('has a map of as many steps as there is room for, the last moment among them', async () => {
     const { ask } = await served()

@@ -17,6 +17,9 @@ interface Pair {
 
 const unowned = 'no owner'
 
+/** The width of a cell at most. */
+const WIDEST = 110
+
 /** b. Who takes from whom, as a heat map of the guilds that fight most. */
 export async function captureMatrixFigure(
   sql: Sql,
@@ -37,7 +40,7 @@ export async function captureMatrixFigure(
     title: `${first.attacker} took most from ${first.defender ?? 'no owner'}: ${count(first.captures, 'time')}`,
     lead: 'Rows took, columns lost. On the diagonal, without colour, a guild took its own place again. An empty cell: no capture was seen.',
     legend: heatLegend(most, 'captures', null),
-    picture: draw('Who took territories from whom, as a grid of numbers.', ({ isNarrow }) => {
+    picture: draw('Who took territories from whom, as a grid of numbers.', ({ isNarrow, width }) => {
       const names = fighters(wars, isNarrow ? 9 : 18).filter((one) => !isNarrow || one !== unowned)
       const label = (uuid: string) => labelOf(uuid, pairs, roster)
       const cells = pairs.filter((one) => names.includes(one.attackerId) && names.includes(one.defenderId ?? unowned))
@@ -46,7 +49,8 @@ export async function captureMatrixFigure(
         height: names.length * (isNarrow ? 28 : 26) + 40,
         marginTop: 36,
         marginLeft: isNarrow ? 48 : 64,
-        marginRight: 4,
+        // A cell is not much wider than high, however few guilds there are.
+        marginRight: Math.max(4, width - 64 - names.length * WIDEST),
         marginBottom: 4,
         x: { axis: 'top', domain: names, tickFormat: label, label: null, tickSize: 0 },
         y: { domain: names.filter((one) => one !== unowned), tickFormat: label, label: null, tickSize: 0 },

@@ -5,9 +5,13 @@ import type { Cell, Markup } from '../../drawing/html-table.ts'
 export const pathOf = (folder: string, name: string, before = '/'): string =>
   `/${folder}${before}${encodeURIComponent(name)}`
 
-/** A link to the page of something by its name. A link without a text could not be seen: a name may be empty. */
+/**
+ * A link to the page of something by its name, without the signs of the game's font, for which browsers have no picture. A link without a text could
+ * not be seen: a name may be empty.
+ */
 export function link(folder: string, name: string, text = name, before = '/'): Markup {
-  return html`<a href="${pathOf(folder, name, before)}">${text.trim() === '' ? name : text}</a>`
+  const shown = text.replace(/\p{Co}+/gu, '').trim()
+  return html`<a href="${pathOf(folder, name, before)}">${shown === '' ? name : shown}</a>`
 }
 
 /** The answer of a question as CSV. Of a pair of instants, a column lies between them, before the second. */

@@ -9,7 +9,7 @@ import type { PatchesOf } from '../known-patches.ts'
 import { homeScript, liveScript } from '../live/live-script.ts'
 import { type Health, healthMarkup } from './health.ts'
 import { siteScript } from './site-script.ts'
-import { sortableFigure } from './sorted-table.ts'
+import { listedFigure } from './sorted-table.ts'
 
 export interface Visit {
   readonly sql: Sql
@@ -54,6 +54,8 @@ export interface Page {
   readonly lead: string
   /** A form or links, before the pictures. */
   readonly control?: Markup
+  /** To the other pages of a long list: above it, and where it ends. */
+  readonly links?: Markup
   readonly chapters: readonly Chapter[]
   /** The one path of this content. */
   readonly path: string
@@ -79,7 +81,7 @@ body { max-width: 1160px } .said { display: none } .guild { display: inline-flex
 .health circle { fill: #2f9e5f } .late circle { fill: #e0a100 } .silent circle { fill: #d64545 } .health:hover { text-decoration: underline }
 .banner { margin: 0 0 16px; padding: 8px 12px; border: 1px solid #d64545; border-left-width: 6px; border-radius: 4px; font-size: 15px }
 .site { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-bottom: 22px; font-size: 15px }
-.site details { margin: 0 } .site summary { font-size: 15px; color: var(--link) } .site details[open] { flex-basis: 100% } .site a { white-space: nowrap } .site details a { display: inline-block; margin-right: 14px } .site a { text-decoration: none } .site a:hover { text-decoration: underline }
+.site details { margin: 0 } .site summary { font-size: 15px; color: var(--link) } .site details[open] { flex-basis: 100% } .site details[open] summary { float: left; margin-right: 14px } .site a { white-space: nowrap } .site details a { display: inline-block; margin-right: 14px } .site a { text-decoration: none } .site a:hover { text-decoration: underline }
 .period { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; margin-top: 14px; font-size: 14px }
 .period > a { padding: 2px 10px; border: 1px solid var(--rule); border-radius: 99px; text-decoration: none }
 .period > a[aria-current] { background: var(--ink); color: var(--paper); border-color: var(--ink) }
@@ -118,7 +120,7 @@ th a { color: inherit; text-decoration: none } th a:hover { text-decoration: und
 @media screen { .stacked { &, tbody { display: block } thead:not(:has(a)), td:empty { display: none } tr { display: flex; flex-wrap: wrap; gap: 1px 16px; padding: 6px 8px } tbody tr { border-top: 1px solid var(--rule) } th { margin-right: -8px }
   td, th { position: static; max-width: 100%; padding: 0; border: 0; box-shadow: none } td { display: flex; gap: 6px; white-space: normal } td::before { content: attr(data-of); color: var(--soft); flex: none }
   td:first-child { flex-basis: 100%; font-weight: 600 } td:first-child:not(.n)::before { content: none } td time[data-local]::after { content: ' · ' attr(data-local) } } }
-#members-list :is(th, td) { padding-inline: 6px } del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
+#members-list :is(th, td) { padding-inline: 6px } #members-list td:last-child { min-width: 8em } del { color: var(--soft) } ins { text-decoration: none; font-weight: 600 }
 `
 
 /** What single pages have beside it. */
@@ -126,6 +128,7 @@ const styles = {
   map: `
 #map-live { font-size: 13px; margin-top: 12px } #map-live p { color: var(--soft) } #map-live ol { margin: 4px 0 0; padding: 0; list-style: none } #map-live div { max-height: 200px; overflow: auto }
 body:has(.wide-page) { max-width: none; padding-top: 14px } body:has(.wide-page) h1 { font-size: 20px } body:has(.wide-page) h1 + .soft { display: none } body:has(.wide-page) .site { margin-bottom: 10px }
+body:has(.wide-page) .period { display: inline-flex; margin: 8px 12px 0 0 } body:has(.wide-page) details.at { display: inline-block; margin-top: 8px }
 .wide-page h3, .wide-page figcaption:not(:last-child) { display: none } .wide-page figure { margin-top: 12px }
 .wide-page .map-body { grid-template-columns: minmax(0, 1fr) 300px; gap: 10px 20px } .map-side { max-height: 78vh; overflow: auto }
 .map-tools { grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; font-size: 14px } .map-tools .note { margin: 0 }
@@ -147,9 +150,9 @@ rect.chosen { stroke: var(--ink); stroke-width: 2 }
   home: `
 body:has(.home-page) { max-width: 1440px } .home-page figcaption:not(:last-child) { display: none } .home-page section, .home-page figure { margin-top: 18px }
 .front { display: grid; grid-template-columns: minmax(0, 2fr) minmax(260px, 1fr); gap: 10px 28px }
-#ticker { list-style: none; margin: 8px 0 0; padding: 0; font-size: 14px } #ticker li { padding: 6px 0; border-top: 1px solid var(--rule); line-height: 1.7 } #ticker time { color: var(--soft); margin-right: 4px }
+#ticker { list-style: none; margin: 8px 0 0; padding: 0; font-size: 14px } #ticker li { padding: 6px 0; border-top: 1px solid var(--rule); line-height: 1.7 } #ticker time { display: block; font-size: 13px; color: var(--soft) }
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); gap: 14px } .card { padding: 12px 14px; border: 1px solid var(--rule); border-radius: 8px; font-size: 14px; margin: 0 !important }
-.card h3 { font-size: 16px; margin-bottom: 6px } .card ul { list-style: none; margin: 6px 0 0; padding: 0 } .card li { padding: 4px 0; border-top: 1px solid var(--rule) } .card li time { color: var(--soft) }
+.card h3 { font-size: 16px; margin-bottom: 6px } .card ul { list-style: none; margin: 6px 0 0; padding: 0 } .card li { padding: 4px 0; border-top: 1px solid var(--rule) } .card li time { color: var(--soft) } .card li b, .card b + span { white-space: nowrap }
 @media screen and (max-width: 900px) { #ticker li:nth-child(n + 7) { display: none } .front { grid-template-columns: minmax(0, 1fr) } }
 `,
   item: `
@@ -259,13 +262,40 @@ function saidOnce(chapters: readonly Chapter[], title: string): Chapter[] {
     .filter(({ figures }) => figures.length > 0)
 }
 
+/** The chapters with tables as the address wants them; where it wants one alone, that, and a link to the others. */
+function shownChapters(
+  chapters: readonly Chapter[],
+  query: URLSearchParams | undefined,
+  path: string,
+): { readonly chapters: readonly Chapter[]; readonly alone?: Markup } {
+  // The map has room for its list, or leads to it.
+  if (!query) return { chapters }
+  const listed = chapters.map((chapter) => ({
+    ...chapter,
+    figures: chapter.figures.map((figure) => listedFigure(figure, { path, query })),
+  }))
+  const wanted = query.get('table')
+  const of = listed.flatMap(({ figures, ...chapter }) => {
+    const alone = figures.filter(({ id, table }) => id === wanted && table)
+    return alone.length === 0
+      ? []
+      : [{ ...chapter, figures: alone.map(({ picture: _, legend: __, ...figure }) => figure) }]
+  })
+  if (of.length === 0) return { chapters: listed }
+  const others = new URLSearchParams([...query].filter(([name]) => name !== 'table' && name !== 'sort'))
+  return {
+    chapters: of,
+    alone: html`<p class="at"><a href="${path}${others.size > 0 ? `?${others}` : ''}">The whole page</a></p>`,
+  }
+}
+
 export async function pageText(
-  { title, lead, control, chapters, path, feed, layout }: Page,
+  { title, lead, control, links, chapters, path, feed, layout }: Page,
   { version, picture, health, people, kind, isIndexed = true, query }: Serving,
 ): Promise<string> {
   const [place = path] = path.split('?', 1)
-  const sortable = (figure: Figure) => (query ? sortableFigure(figure, { path: place, query }) : figure)
-  const shown = chapters.map((chapter) => ({ ...chapter, figures: chapter.figures.map(sortable) }))
+  const shown = shownChapters(chapters, kind === 'map' ? undefined : query, place)
+  const { alone } = shown
   const section = ([at, name]: readonly [string, string] | readonly string[]) =>
     html`<a href="${at}"${place === at || path.startsWith(`${at}/`) ? html` aria-current="page"` : ''}>${name}</a>`
   return await documentText({
@@ -287,8 +317,8 @@ ${
     body: html`<header><div class="top"><b><a href="/">wynnsync</a></b>${siteSearch(people)}${healthMarkup(health)}</div>
 <nav class="site" aria-label="Pages">${sections.map(section)}<details${moreSections.some(([at]) => path === at) ? html` open` : ''}><summary>More</summary>${moreSections.map(section)}</details></nav>
 ${health.banner ? html`<p class="banner" role="status">${health.banner}</p>` : ''}
-<h1>${title}</h1><p class="soft">${lead}</p>${control ?? ''}</header>
-<main${layout ? html` class="${layout}-page"` : ''}>${saidOnce(shown, title).map(chapterMarkup)}</main>
+<h1>${title}</h1><p class="soft">${lead}</p>${control ?? ''}${alone ?? links ?? ''}</header>
+<main${layout ? html` class="${layout}-page"` : ''}>${saidOnce(shown.chapters, title).map(chapterMarkup)}${alone ? '' : (links ?? '')}</main>
 <footer>wynnsync ${version}. All times are UTC; after a dot, yours. Hatched (on paper, dashed) is unknown, not zero. Not affiliated with the makers
 of the game or of its API.</footer>`,
   })

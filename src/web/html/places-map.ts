@@ -89,6 +89,9 @@ interface Drawing {
   readonly label: string
 }
 
+/** So many places of one guild are links, each with its name; and so many holders around them have a shape of their own. */
+const [LINKS, HOLDERS] = [100, 40]
+
 /** Width of the drawing, in its own pixels, and size of its labels. */
 const [WIDTH, LABEL] = [800, 11]
 
@@ -106,7 +109,8 @@ export function placesMap(places: readonly HeldPlace[], { id, guild, label }: Dr
     width: Math.max(1, Math.round((at.x2 - at.x1) * scale)),
     tall: Math.max(1, Math.round((at.z2 - at.z1) * down)),
   })
-  const isShown = ({ uuid }: HeldPlace) => guild === undefined || uuid === guild
+  const isOne = guild !== undefined && places.filter(({ uuid }) => uuid === guild).length > LINKS
+  const isShown = ({ uuid }: HeldPlace) => guild === undefined || (uuid === guild && !isOne)
   const rects = places.filter(isShown).map((place) => {
     const { territory, name, prefix } = place
     const { x, y, width, tall } = boxOf(place)
@@ -116,18 +120,22 @@ export function placesMap(places: readonly HeldPlace[], { id, guild, label }: Dr
       hasRoom ? html`<text x="${x + width / 2}" y="${y + tall / 2}">${text}</text>` : ''
     }</a>`
   })
-  // What surrounds the places of a guild: of each other holder one shape.
-  const around = [
-    ...grouped(
-      places.filter((place) => !isShown(place)),
-      ({ uuid }) => uuid,
-    ),
-  ].map(([, others]) => {
+  // What surrounds the places of a guild: of each holder of many one shape, and one of all others; and the guild's own, where they are too many for links.
+  const around = groupsOf(places.filter((place) => !isShown(place))).map((others) => {
     const boxes = others.map(boxOf).map(({ x, y, width, tall }) => `M${x} ${y}h${width}v${tall}h-${width}z`)
     const [first] = others
-    return html`<path fill="${first ? fillOf(first) : ''}" fill-opacity=".12" d="${boxes.join('')}"><title>${first?.name ?? 'no holder known'}</title></path>`
+    const isMixed = others.some(({ uuid }) => uuid !== first?.uuid)
+    const isOwn = first?.uuid === guild
+    return html`<path fill="${!first ? '' : isMixed ? 'var(--soft)' : fillOf(first)}"${isOwn ? '' : html` fill-opacity=".12"`} d="${boxes.join('')}"><title>${isMixed ? 'other guilds' : (first?.name ?? 'no holder known')}</title></path>`
   })
   return html`<svg id="${id}" class="places" text-anchor="middle" dominant-baseline="central" viewBox="0 0 ${WIDTH} ${height}" role="group" aria-label="${label}">${around}${rects}</svg>`
+}
+
+/** The places of each of those who hold most, and of all others together. */
+function groupsOf(places: readonly HeldPlace[]): HeldPlace[][] {
+  const groups = [...grouped(places, ({ uuid }) => uuid).values()].sort((one, other) => other.length - one.length)
+  const others = groups.slice(HOLDERS).flat()
+  return others.length > 0 ? [...groups.slice(0, HOLDERS), others] : groups
 }
 
 function fillOf({ name }: HeldPlace): string {

@@ -81,24 +81,40 @@ export function sortedTable<Row>(
 /** So many rows are read without sorting. */
 const FEW = 10
 
+/** So many rows a page has of a table that is folded away, of one that is shown, and of one that is shown alone. */
+const [FOLDED, SHOWN, ALONE] = [40, 250, 2000]
+
 /**
  * A figure whose table can be sorted by its headings, where it has more than some rows and its page does not sort it itself. In the address, a column is
- * called by the figure and its heading: `rivals.won-from`.
+ * called by the figure and its heading: `rivals.won-from`. Of a long table it has the first rows, and a link to all of them: `?table=rivals`.
  */
-export function sortableFigure(figure: Figure, { path, query }: Omit<Address, 'anchor'>): Figure {
+export function listedFigure(figure: Figure, { path, query }: Omit<Address, 'anchor'>): Figure {
   const { id, table } = figure
-  const headings = table?.columns.filter((heading) => typeof heading === 'string') ?? []
-  if (!table || table.rows.length <= FEW || headings.length < table.columns.length) return figure
+  if (!table || table.rows.length <= FEW) return figure
+  const isAlone = query.get('table') === id
+  const { isAsked, ...sorted } = sortedByHeading(id, table, { path, query })
+  const isTableShown = isAlone || isAsked || figure.isTableShown === true
+  const most = isAlone ? ALONE : isTableShown ? SHOWN : FOLDED
+  const cut = table.rows.length > most
+  const all = new URLSearchParams([...[...query].filter(([name]) => name !== 'table'), ['table', id]])
+  const note = cut
+    ? html`The first ${number(most)} of ${number(table.rows.length)}${isAlone ? '' : html`; <a href="${path}?${all}" rel="nofollow">all of them</a>`}. ${table.note ?? ''}`
+    : table.note
+  return { ...figure, isTableShown, table: { ...sorted, rows: cut ? sorted.rows.slice(0, most) : sorted.rows, note } }
+}
+
+function sortedByHeading(id: string, table: Table, at: Omit<Address, 'anchor'>): Table & { readonly isAsked: boolean } {
+  const headings = table.columns.filter((heading) => typeof heading === 'string')
+  if (headings.length < table.columns.length) return { ...table, isAsked: false }
   const columns = headings.map((heading, nth): Column<readonly Cell[]> => {
     const value = (row: readonly Cell[]) => orderedBy(row[nth] ?? null)
     const first = table.rows.map(value).find((one) => one !== null)
     const isFalling = typeof first === 'number' || first instanceof Date
     return { key: `${id}.${keyOf(heading)}`, heading, value, cell: (row) => row[nth] ?? null, isFalling }
   })
-  const { note } = table
-  const sorted = sortedTable(table.rows, columns, { path, query, anchor: id, usual: orderOf(table.rows, columns) })
-  const isAsked = columns.some(({ key }) => key === query.get('sort')?.replace(/^-/, ''))
-  return { ...figure, table: { ...sorted, ...(note && { note }) }, ...(isAsked && { isTableShown: true }) }
+  const usual = orderOf(table.rows, columns)
+  const isAsked = columns.some(({ key }) => key === at.query.get('sort')?.replace(/^-/, ''))
+  return { ...sortedTable(table.rows, columns, { ...at, anchor: id, usual }), isAsked }
 }
 
 /** `won-from` of `Won from`, `at` of `At (UTC)`. */
@@ -157,7 +173,10 @@ export function pageOf(path: string, query: URLSearchParams, size = PER_PAGE) {
     range: (shown: number, total: number) =>
       total > size ? `${number(offset + 1)} to ${number(offset + shown)} of ${number(total)}` : undefined,
     /** Links to the pages before and after it. */
-    links: (total: number): Markup =>
-      html`<p class="at">${page > 1 ? to(page - 1, 'Before') : ''}${total > offset + size ? to(page + 1, 'Next') : ''}</p>`,
+    links: (total: number): Markup => {
+      const hasNext = total > offset + size
+      if (page === 1 && !hasNext) return html``
+      return html`<p class="at">${page > 1 ? to(page - 1, '← Before') : ''}${hasNext ? to(page + 1, 'Next →') : ''}</p>`
+    },
   }
 }

@@ -108,8 +108,7 @@ async function listed({ sql, query }: Visit, { from, to }: Frame) {
   const columns = headings.map(([key, heading]) =>
     sortLink({ key, heading }, { by, isOther, isFalling }, { path: '/captures', query, anchor: 'latest' }),
   )
-  const note =
-    reached < total ? html`The latest ${number(SORTED)} of ${number(total)}; ${csvOf(from, to)}.` : csvOf(from, to)
+  const note = reached < total ? `Sorted: the latest ${number(SORTED)} of ${number(total)}.` : undefined
   return {
     total,
     of: `${territory === '' ? '' : ` of ${territory}`}${guild === '' ? '' : ` by or from ${guild}`}`,
@@ -117,9 +116,6 @@ async function listed({ sql, query }: Visit, { from, to }: Frame) {
     figure: listFigure('latest', page.range(shown.length, reached) ?? count(total, 'capture'), { columns, rows, note }),
   }
 }
-
-const csvOf = (from: Date, to: Date) =>
-  csvLink('territory_capture', { captured_at: [from, to], limit: 10_000 }, 'CSV of this period')
 
 /** `/captures?guild=&territory=&sort=&page=&from=&to=`: who took what from whom in a period. */
 export async function capturesPage(visit: Visit): Promise<Page> {
@@ -142,7 +138,8 @@ export async function capturesPage(visit: Visit): Promise<Page> {
     feed: '/feeds/captures.atom',
     title: captures?.title ?? `${count(total, 'capture')}${of}`,
     lead: `Territories that changed hands, ${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)}.`,
-    control: html`${control}${searchForm('/captures', fields, query)}<p class="at"><a href="${kept('/records')}">Records of the map</a></p>${links}`,
+    control: html`${control}${searchForm('/captures', fields, query)}<p class="at"><a href="${kept('/records')}">Records of the map</a></p>`,
+    links,
     chapters: [
       ...(drawn.length > 0 ? [chapterOf('war', 'Who takes from whom', ...drawn)] : []),
       ...(total > 0 ? [chapterOf('list', 'Captures', figure)] : []),

@@ -306,7 +306,7 @@ async function timelineFigure(
       height: 160,
       ...timeMargins(sheet),
       x: timeAxis(frame, sheet),
-      y: { label: null, ticks: 4, tickFormat: compact, grid: true, nice: true },
+      y: { label: null, ticks: 4, tickFormat: compact, grid: true, nice: true, inset: 5 },
       marks: [
         Plot.lineY(rows, { x: 'at', y: 'value', stroke: 'var(--g4)', strokeWidth: 2 }),
         Plot.dot(known, { x: 'at', y: 'value', r: 2.5, fill: 'var(--g4)' }),

@@ -14,7 +14,7 @@ import { captureTable, latestCaptures } from './captures.ts'
 const [LATEST, RIVALS] = [15, 25]
 
 /** So many lost territories are listed. */
-const LOST = 100
+const LOST = 40
 
 /** A territory cannot be attacked for so long after a capture, in minutes. */
 const COOLDOWN = 10

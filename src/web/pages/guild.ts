@@ -212,7 +212,7 @@ export async function guildPage(visit: Visit): Promise<Page> {
 const headingOf = (part: string) => `${part[0]?.toUpperCase()}${part.slice(1)}`
 
 /** So many moves are listed. */
-const MOVES = 60
+const MOVES = 40
 
 /** Of moves of years the last ones: a page is read on a phone, too. */
 function latestMoves({ table, ...figure }: Figure, uuid: string, { from, to }: Frame): Figure {
@@ -257,8 +257,9 @@ async function nowFigure(
   const level = guild
     ? html`<p><b>Level ${number(guild.level)}</b> <progress max="100" value="${xp ?? 0}" aria-label="Experience of this level"></progress> ${xp === null ? '?' : percent(xp / 100)}</p>`
     : ''
-  const facts = guild
-    ? html`<p>${number(guild.members)} ${guild.members === 1 ? 'member' : 'members'}, ${number(guild.online)} online, ${number(guild.wars)} wars${guild.observed ? html`, as of <time datetime="${guild.observed.toISOString().slice(0, 16)}Z">${moment(guild.observed, visit.now)}</time> UTC` : ''}.</p>`
+  // Its numbers are above.
+  const facts = guild?.observed
+    ? html`<p>Last seen <time datetime="${guild.observed.toISOString().slice(0, 16)}Z">${moment(guild.observed, visit.now)}</time> UTC.</p>`
     : ''
   const known = prefix !== null && /^\w+$/.test(prefix) ? prefix : uuid
   const own = places.filter((place) => place.uuid === uuid)

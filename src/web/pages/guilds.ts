@@ -98,7 +98,8 @@ export async function guildsPage(visit: Visit): Promise<Page> {
     path: text === '' ? '/guilds' : `/guilds?q=${encodeURIComponent(text)}`,
     title: `${amount}${text === '' ? '' : ` like ${text}`}`,
     lead: 'Guilds by name or prefix, those that hold most territories now first. Won and lost are territories of the period, as far as the map was watched; all else is as last seen.',
-    control: html`${control}${searchForm('/guilds', [['q', 'Name or prefix']], query)}${page.links(total)}`,
+    control: html`${control}${searchForm('/guilds', [['q', 'Name or prefix']], query)}`,
+    links: page.links(total),
     chapters: [
       chapterOf(
         'guilds',

@@ -372,7 +372,7 @@ async function lootCard(sql: Sql, { to, now, isLive }: During): Promise<Markup> 
   const left = (next - (isLive ? now : to).getTime()) / 1000
   const isOld = isLive && seen !== null && now.getTime() - seen.last.getTime() >= RECENT
   const row = ({ pool, kind, reward }: Loot) =>
-    html`<li><span class="soft">${pool} (${kind.toLowerCase()})</span> ${items.has(reward) ? link('items', items.get(reward) ?? reward, reward) : reward}</li>`
+    html`<li><span class="soft">${pool.toLowerCase().includes(kind.toLowerCase()) ? pool : `${pool} (${kind.toLowerCase()})`}</span> ${items.has(reward) ? link('items', items.get(reward) ?? reward, reward) : reward}</li>`
   return cardOf(
     'loot',
     html`<a href="/pools">${isOld && seen ? `Loot as seen on ${moment(seen.last, now)}` : `Loot of ${isLive ? 'this' : 'that'} week`}</a>`,

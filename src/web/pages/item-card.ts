@@ -28,9 +28,12 @@ interface SetMember {
   readonly bonuses: unknown
 }
 
+/** A table as its page sorts it. */
+type Sorted = (id: string, table: Table) => Table
+
 /** An item as the game shows it, from its record in the shape of the API, of whatever time that is; where it comes from, and its sets. */
-export function itemParts(id: string, record: unknown, sets: readonly SetMember[]) {
-  return { card: itemCard(id, record), drops: dropsMarkup(record), sets: setsMarkup(sets, id) }
+export function itemParts(id: string, record: unknown, sets: readonly SetMember[], sorted: Sorted) {
+  return { card: itemCard(id, record), drops: dropsMarkup(record, sorted), sets: setsMarkup(sets, id) }
 }
 
 function itemCard(id: string, record: unknown): Markup {
@@ -198,7 +201,7 @@ function setsMarkup(sets: readonly SetMember[], id: string): Markup[] {
 const PLACES = 60
 
 /** Where an item comes from, as its record says it: a place or person that gives it, and creatures that drop it. */
-function dropsMarkup(record: unknown): Markup {
+function dropsMarkup(record: unknown, sorted: Sorted): Markup {
   const item = fieldsOf(record)
   const drop = fieldsOf(item.dropMeta)
   const ways = listOf(drop.type).map(apiWords)
@@ -222,7 +225,7 @@ function dropsMarkup(record: unknown): Markup {
     rows: rows.slice(0, PLACES),
     note: rows.length > PLACES ? `The first ${PLACES} of ${count(rows.length, 'place')}.` : undefined,
   }
-  return html`<h4>Where it comes from</h4>${said.length > 0 ? html`<p>${said.join(' ')}</p>` : ''}${rows.length > 0 ? tableMarkup(table) : said.length > 0 ? '' : html`<p class="soft">The API does not say.</p>`}`
+  return html`<h4 id="drops">Where it comes from</h4>${said.length > 0 ? html`<p>${said.join(' ')}</p>` : ''}${rows.length > 0 ? tableMarkup(sorted('drops', table)) : said.length > 0 ? '' : html`<p class="soft">The API does not say.</p>`}`
 }
 
 /** The three ways in which the API says where a creature is: nowhere in particular, in one place, in several. */

@@ -3,14 +3,14 @@ import { INSTANT, instantOf } from '../../base/text/instants.ts'
 import { nearest } from '../../base/text/nearest.ts'
 import type { Sql } from '../../db/database.ts'
 import type { Figure } from '../../drawing/figure.ts'
-import { type Cell, type Markup, tableMarkup } from '../../drawing/html-table.ts'
+import { type Cell, type Markup, type Table, tableMarkup } from '../../drawing/html-table.ts'
 import type { Period } from '../../drawing/period.ts'
 import { count, instant, levelText, moment } from '../../drawing/words.ts'
 import { grouped } from '../html/grouped.ts'
 import { link, pathOf } from '../html/links.ts'
 import { alone, chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
-import { pageOf } from '../html/sorted-table.ts'
+import { listedFigure, pageOf } from '../html/sorted-table.ts'
 import { Problem } from '../http/problems.ts'
 import { itemParts } from './item-card.ts'
 import {
@@ -149,11 +149,18 @@ export async function itemPage(visit: Visit): Promise<Page> {
         : `Last seen ${moment(facts.versions[0]?.until ?? now, now)} UTC.`,
     control: patch
       ? html`<p class="at">${link('items', id, 'As it is now')} · ${link('patches', String(patch.patch), `Patch ${patch.patch}`)}</p>`
-      : html`${control}${links}`,
+      : control,
+    ...(patch === undefined && { links }),
     chapters: [
       ...(compared ? [chapterOf('comparison', 'Compared', comparedFigure(compared))] : []),
       ...(shown
-        ? [chapterOf('item', isPast ? 'As it was' : 'As it is', itemFigure(id, shown, isPast ? undefined : facts))]
+        ? [
+            chapterOf(
+              'item',
+              isPast ? 'As it was' : 'As it is',
+              itemFigure(visit, id, shown, isPast ? undefined : facts),
+            ),
+          ]
         : []),
       chapterOf(
         'revisions',
@@ -251,9 +258,11 @@ function leadText({ record }: Version): string {
 }
 
 /** The card, and beside it where the item comes from and what it is good for. @param facts what is known of now alone */
-function itemFigure(id: string, { record, since }: Version, facts: ItemFacts | undefined): Figure {
-  const { card, drops, sets } = itemParts(id, record, facts?.sets ?? [])
-  const beside = [drops, ...(facts ? [poolsMarkup(facts), ...sets, recipesMarkup(facts)] : [])]
+function itemFigure({ query }: Visit, id: string, { record, since }: Version, facts: ItemFacts | undefined): Figure {
+  const at = { path: pathOf('items', id), query }
+  const sorted = (id: string, table: Table) => listedFigure({ id, title: '', table }, at).table ?? table
+  const { card, drops, sets } = itemParts(id, record, facts?.sets ?? [], sorted)
+  const beside = [drops, ...(facts ? [poolsMarkup(facts, sorted), ...sets, recipesMarkup(facts, sorted)] : [])]
   return {
     id: 'card',
     title: `${nameOf(record) ?? id}, as it is since ${instant(since)}`,
@@ -261,18 +270,22 @@ function itemFigure(id: string, { record, since }: Version, facts: ItemFacts | u
   }
 }
 
-function poolsMarkup({ pools }: ItemFacts): Markup | '' {
+type Sorted = Parameters<typeof itemParts>[3]
+
+function poolsMarkup({ pools }: ItemFacts, sorted: Sorted): Markup | '' {
   if (pools.length === 0) return ''
   const rows = pools.map(({ pool, isCurrent, first, last, times }): Cell[] => [
     ...[html`<a href="/pools">${pool}</a>`, isCurrent ? 'now' : last, first, times],
   ])
-  return html`<h4>In loot pools</h4>${tableMarkup({ columns: ['Pool', 'Last there (UTC)', 'First seen (UTC)', 'Times'], rows })}`
+  const table = { columns: ['Pool', 'Last there (UTC)', 'First seen (UTC)', 'Times'], rows }
+  return html`<h4 id="item-pools">In loot pools</h4>${tableMarkup(sorted('item-pools', table))}`
 }
 
-function recipesMarkup({ recipes }: ItemFacts): Markup | '' {
+function recipesMarkup({ recipes }: ItemFacts, sorted: Sorted): Markup | '' {
   if (recipes.length === 0) return ''
   const rows = recipes.map(({ recipe, skill, amount }): Cell[] => [recipe, skill, amount])
-  return html`<h4>${count(recipes.length, 'recipe uses', 'recipes use')} it</h4>${tableMarkup({ columns: ['Recipe', 'Skill', 'Amount'], rows })}`
+  const table = sorted('recipes', { columns: ['Recipe', 'Skill', 'Amount'], rows })
+  return html`<h4 id="recipes">${count(recipes.length, 'recipe uses', 'recipes use')} it</h4>${tableMarkup(table)}`
 }
 
 interface Compared {

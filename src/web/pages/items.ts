@@ -84,7 +84,8 @@ export async function itemsPage(visit: Visit): Promise<Page> {
     path: given.size > 0 ? `/items?${given}` : '/items',
     title: `${title}${text === '' ? '' : ` like ${text}`}`,
     lead,
-    control: html`${control}${searchForm('/items', await fieldsOf(visit), query)}${links}`,
+    control: html`${control}${searchForm('/items', await fieldsOf(visit), query)}`,
+    links,
     chapters: [chapterOf('items', 'Items', figure)],
   }
 }

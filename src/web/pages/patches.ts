@@ -78,7 +78,8 @@ export async function patchesPage(visit: Visit): Promise<Page> {
       ? `${count(all.length, 'patch', 'patches')} seen, the last on ${moment(last.startedAt, visit.now)}`
       : figure.title,
     lead: 'Updates of the game, as far as they show in items, recipes, abilities, aspects and quests.',
-    control: html`${shown.control}${page.links(all.length)}`,
+    control: shown.control,
+    links: page.links(all.length),
     chapters: [chapterOf('patches', 'Patches', figure)],
   }
 }

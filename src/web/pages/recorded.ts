@@ -196,7 +196,8 @@ function listPage(kind: Listed): (visit: Visit) => Promise<Page> {
       path,
       title: `${title}${text === '' ? '' : ` like ${text}`}`,
       lead,
-      control: html`${control}${searchForm(path, [['q', 'Name']], visit.query)}${links}`,
+      control: html`${control}${searchForm(path, [['q', 'Name']], visit.query)}`,
+      links,
       chapters: [chapterOf('listed', many[0]?.toUpperCase() + many.slice(1), figure)],
     }
   }
@@ -313,7 +314,8 @@ export async function questsPage(visit: Visit): Promise<Page> {
     path: '/quests',
     title: amount,
     lead: 'How many quests there are, and when that changed.',
-    control: html`${control}${links(total)}`,
+    control,
+    links: links(total),
     chapters: [chapterOf('all', 'Quests', ...figures)],
   }
 }

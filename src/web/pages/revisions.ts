@@ -142,7 +142,8 @@ function revisionsOf(id: string, versions: readonly Version[], { changed, before
 /** What players call the item of a record. */
 export function nameOf(record: unknown): string | undefined {
   const name = isRecord(record) ? record.displayName : undefined
-  return typeof name === 'string' ? name : undefined
+  // Without the signs of the game's font, for which browsers have no picture.
+  return typeof name === 'string' ? name.replace(/\p{Co}+/gu, '') : undefined
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -149,7 +149,7 @@ export function addPages(app: Hono, site: Site): void {
   for (const { path, build, namesPlayers = false, isPersonal = false, isOfPeriod = false, kind, parameters } of pages) {
     const isIndexed = !(site.people && namesPlayers)
     app.get(path, async (context) => {
-      const { name, query, origin, key } = requestOf(context, [...new Set([...(parameters ?? []), 'sort'])])
+      const { name, query, origin, key } = requestOf(context, [...new Set([...(parameters ?? []), 'sort', 'table'])])
       const make = () => {
         site.count(context)
         return site.build(async () => {

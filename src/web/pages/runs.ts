@@ -78,7 +78,8 @@ export async function runsPage(visit: Visit): Promise<Page> {
     path: '/runs',
     title: `${amount}, ${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)}`,
     lead: 'The ledger: what was run when, and what came of it.',
-    control: html`${control}${filterForm(visit)}${links(offset + found.length)}`,
+    control: html`${control}${filterForm(visit)}`,
+    links: links(offset + found.length),
     chapters: [chapterOf('ledger', 'Runs', runsFigure(runs, columns))],
   }
 }
@@ -100,7 +101,13 @@ function runsFigure(runs: readonly LedgerRun[], columns: Table['columns']): Figu
     columns,
     rows: runs.map((run): Cell[] => [
       ...[run.startedAt, link('runs', run.runId.slice(0, 13), run.resource), run.status],
-      ...[tookText(run), run.records, run.inserted, run.changed, run.closed],
+      ...[
+        { value: run.finishedAt.getTime() - run.startedAt.getTime(), shown: tookText(run) },
+        run.records,
+        run.inserted,
+        run.changed,
+        run.closed,
+      ],
       run.error || run.reason ? reasonText({ resource: run.resource, reason: run.error ?? run.reason }) : '',
     ]),
   })
@@ -108,7 +115,7 @@ function runsFigure(runs: readonly LedgerRun[], columns: Table['columns']): Figu
 
 function tookText({ startedAt, finishedAt }: LedgerRun): string {
   const ms = finishedAt.getTime() - startedAt.getTime()
-  return ms < 1000 ? 'less than a second' : length(ms / 1000)
+  return ms < 1000 ? `${ms} ms` : length(ms / 1000)
 }
 
 /** `/runs/ID`: one run by its id or the beginning of it, with everything that it left but names. */

@@ -87,7 +87,8 @@ export async function territoriesPage(visit: Visit): Promise<Page> {
     path: '/territories',
     title: figure.title,
     lead: 'Every territory and who holds it; above, how many each guild held in the period.',
-    control: html`${control}${page.links(rows.length)}`,
+    control,
+    links: page.links(rows.length),
     chapters: [
       chapterOf('empires', 'Territories of each guild', drawn),
       chapterOf('territories', 'Territories', figure),
@@ -145,7 +146,7 @@ export async function territoryPage(visit: Visit): Promise<Page> {
     expectedEvery(sql, 'territories'),
     longestHold(sql, name),
   ])
-  const all = html`The latest ${number(CAPTURES)}; ${csvLink('territory_capture', { territory: name, limit: 10_000 }, 'CSV of all')}, and <a href="${kept(`/captures?territory=${encodeURIComponent(name)}`)}" rel="nofollow">those of a period</a>.`
+  const all = html`The latest ${number(CAPTURES)}; <a href="${kept(`/captures?territory=${encodeURIComponent(name)}`)}" rel="nofollow">those of a period</a>.`
   const unobserved = unobservedSince(territory, visit.now, every)
   return {
     path,

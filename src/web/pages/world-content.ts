@@ -109,7 +109,7 @@ function leftChapter(left: readonly LeftReward[], items: ReadonlyMap<string, str
 }
 
 function nameOf({ kind, pool }: Pick<Reward, 'kind' | 'pool'>): string {
-  return `${pool} (${kind.toLowerCase()})`
+  return pool.toLowerCase().includes(kind.toLowerCase()) ? pool : `${pool} (${kind.toLowerCase()})`
 }
 
 interface OfPool {
