@@ -18,12 +18,17 @@ const days = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'
 const dayOf = ({ dow }: Hour) => days[dow - 1] ?? ''
 const two = (hour: number) => String(hour).padStart(2, '0')
 
-/** d. When the guild is online: a heat map of the week. */
-export async function guildHoursFigure(sql: Sql, guild: string, { from, to }: Period): Promise<Figure> {
-  const hours = await sql.query<Hour>(
+/** How many members are online at each hour of the week. */
+export async function hoursOfWeek(sql: Sql, guild: string, { from, to }: Period): Promise<readonly Hour[]> {
+  return await sql.query<Hour>(
     `select dow, hour, online_avg as average, online_max as most, coverage from analytics.guild_online_heatmap($1, $2, $3)`,
     [guild, from, to],
   )
+}
+
+/** d. When the guild is online: a heat map of the week. */
+export async function guildHoursFigure(sql: Sql, guild: string, period: Period): Promise<Figure> {
+  const hours = await hoursOfWeek(sql, guild, period)
   const known = hours.filter(({ average }) => average !== null)
   const [first, ...rest] = known
   const id = 'guild-hours'

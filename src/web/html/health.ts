@@ -67,8 +67,3 @@ function ageText(seconds: number): string {
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`
   return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`
 }
-
-/** One disc with words, which leads to the page of all resources. */
-export function healthMarkup({ level, text }: Health): Markup {
-  return html`<a class="health ${level}" href="/status"><svg class="dot" viewBox="0 0 9 9" aria-hidden="true"><circle cx="4.5" cy="4.5" r="4.5"/></svg>${text}</a>`
-}

@@ -7,7 +7,7 @@ import { style } from '../../drawing/style.ts'
 import type { NameFinders } from '../../questions/asking/names.ts'
 import type { PatchesOf } from '../known-patches.ts'
 import { homeScript, liveScript } from '../live/live-script.ts'
-import { type Health, healthMarkup } from './health.ts'
+import type { Health } from './health.ts'
 import { siteScript } from './site-script.ts'
 import { listedFigure } from './sorted-table.ts'
 
@@ -244,6 +244,11 @@ interface Serving {
   readonly isIndexed?: boolean
   /** What the address asks for; left out: no heading sorts. */
   readonly query?: URLSearchParams | undefined
+}
+
+/** One disc with words, which leads to the page of all resources. */
+function healthMarkup({ level, text }: Health): Markup {
+  return html`<a class="health ${level}" href="/status"><svg class="dot" viewBox="0 0 9 9" aria-hidden="true"><circle cx="4.5" cy="4.5" r="4.5"/></svg>${text}</a>`
 }
 
 /** The chapters without what the page says already: its title, and how to have what is missing. */

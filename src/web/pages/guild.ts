@@ -5,7 +5,7 @@ import { guildColour } from '../../drawing/colours.ts'
 import { draw } from '../../drawing/draw.ts'
 import { type Figure, listFigure, missing } from '../../drawing/figure.ts'
 import type { Frame } from '../../drawing/frame.ts'
-import { guildHoursFigure } from '../../drawing/guild/guild-hours.ts'
+import { guildHoursFigure, hoursOfWeek } from '../../drawing/guild/guild-hours.ts'
 import { movesFigure } from '../../drawing/guild/guild-moves.ts'
 import { memberGains } from '../../drawing/guild/guild-wars.ts'
 import type { Cell, Markup } from '../../drawing/html-table.ts'
@@ -366,13 +366,14 @@ interface HourOfTwo {
   readonly other: number | null
 }
 
-async function hoursOf({ sql }: Visit, own: string, other: string, { from, to }: Frame): Promise<HourOfTwo[]> {
-  return await sql.query<HourOfTwo>(
-    `select hour, avg(online.online_avg) filter (where side = 1) as own, avg(online.online_avg) filter (where side = 2) as other
-       from (values (1, $1), (2, $2)) guild(side, uuid)
-      cross join lateral analytics.guild_online_heatmap(guild.uuid::text::uuid, $3, $4) online group by hour order by hour`,
-    [own, other, from, to],
-  )
+async function hoursOf({ sql }: Visit, own: string, other: string, frame: Frame): Promise<HourOfTwo[]> {
+  const [ofOwn, ofOther] = await Promise.all([own, other].map((guild) => hoursOfWeek(sql, guild, frame)))
+  const averageOf = (week: typeof ofOwn, hour: number) => {
+    const known = (week ?? []).flatMap((one) => (one.hour === hour && one.average !== null ? [one.average] : []))
+    return known.length === 0 ? null : known.reduce((sum, average) => sum + average, 0) / known.length
+  }
+  const hours = [...new Set([...(ofOwn ?? []), ...(ofOther ?? [])].map(({ hour }) => hour))].sort((a, b) => a - b)
+  return hours.map((hour) => ({ hour, own: averageOf(ofOwn, hour), other: averageOf(ofOther, hour) }))
 }
 
 /** Two guilds over the hours of a day, and when the other one has fewest online. */
