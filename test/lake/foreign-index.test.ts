@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
+import { refusalsOf } from '../../src/cli/commands/backfill/backfill-from-lake.ts'
 import { openDuckDb } from '../../src/lake/duckdb.ts'
 import { exportLake } from '../../src/lake/export.ts'
 import { type LakeIndex, parseIndex } from '../../src/lake/index-file.ts'
@@ -112,4 +113,17 @@ test('an export into a place with an index of others deletes nothing outside of 
   await writeFile(join(lake, 'index.json'), JSON.stringify({ ...own, files }))
   await expect(run()).rejects.toThrow('not that of a lake')
   expect(await readFile(join(victim, 'index.json'), 'utf8')).toBe('kept')
+})
+
+test('of any number of refused files, a few are printed', () => {
+  const refused = Array.from({ length: 100_000 }, (_, nth) => ({
+    what: `game.item/${nth}.parquet`,
+    reason: 'it is missing',
+  }))
+  const lines = refusalsOf({ refused, notTaken: [] }).trimEnd().split('\n')
+  expect([lines.length, lines[0], lines[20]]).toEqual([
+    22,
+    'refused: game.item/0.parquet: it is missing',
+    'and 99980 more; --json has all',
+  ])
 })

@@ -105,9 +105,13 @@ export function importedText(done: Imported, seconds: number): string {
   return `${table}${files} files, ${bytesText(bytes)}, in ${durationText(seconds)}${before}\n`
 }
 
+/** How many files and tables that are refused are printed; the JSON has all. A lake of others may list any number. */
+const MOST_LINES = 20
+
 /** What was not imported, and why. */
 export function refusalsOf({ refused, notTaken }: Pick<Imported, 'refused' | 'notTaken'>): string {
-  const lines = refused.map(({ what, reason }) => `refused: ${what}: ${reason}`)
+  const lines = refused.slice(0, MOST_LINES).map(({ what, reason }) => `refused: ${what}: ${reason}`)
+  if (refused.length > MOST_LINES) lines.push(`and ${refused.length - MOST_LINES} more; --json has all`)
   if (refused.length > 0)
     lines.push('the same command imports what is refused once it is right: copied or exported again')
   if (notTaken.length > 0) lines.push(`not imported: ${notTaken.join(', ')}`)
