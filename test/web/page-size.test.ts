@@ -103,7 +103,7 @@ async function liveBusily(world: World): Promise<void> {
   await db.query(
     `insert into game.territory_capture (territory, captured_at, held_from, observed_at, from_guild_uuid, from_guild_name, to_guild_uuid, to_guild_name)
      select territory, valid_from, valid_from, valid_from, lag(guild_uuid) over past, lag(guild_name) over past, guild_uuid, guild_name
-       from (select * from game.territory_hold where guild_uuid is not null order by valid_from desc limit 6000) latest window past as (partition by territory order by valid_from)`,
+       from game.territory_hold where guild_uuid is not null window past as (partition by territory order by valid_from)`,
   )
   const profile = { uuid: busy, name: 'Keepers of the Northern Hope 0', prefix: 'KNHA', online: 40 }
   for (const [hour, at] of [
@@ -151,8 +151,8 @@ describe.each([
       at: new Date('2026-06-01T10:00Z'),
     })
     await world.db.query(
-      `insert into sync.run (run_id, resource, status, observed_at, started_at, finished_at, program)
-       select gen_random_uuid(), 'territories', 'unchanged', at, at, at, 'test'
+      `insert into sync.run (run_id, resource, status, complete, observed_at, started_at, finished_at, program)
+       select gen_random_uuid(), 'territories', 'unchanged', true, at, at, at, 'test'
          from generate_series(timestamptz '2026-06-01T10:00Z', '2026-06-08T10:00Z', interval '1 minute') at where at not between '2026-06-04T00:00Z' and '2026-06-04T06:00Z'`,
     )
     await world.db.query(`delete from game.territory_hold`)

@@ -108,7 +108,10 @@ async function listed({ sql, query }: Visit, { from, to }: Frame) {
   const columns = headings.map(([key, heading]) =>
     sortLink({ key, heading }, { by, isOther, isFalling }, { path: '/captures', query, anchor: 'latest' }),
   )
-  const note = reached < total ? `Sorted: the latest ${number(SORTED)} of ${number(total)}.` : undefined
+  const sorted = reached < total ? `Sorted: the latest ${number(SORTED)} of ${number(total)}. ` : ''
+  const of = { captured_at: [from, to] as const, ...(territory !== '' && { territory }), limit: 10_000 }
+  // The question has no guild that is either side.
+  const note = guild === '' ? html`${sorted}${csvLink('territory_capture', of)}` : sorted
   return {
     total,
     of: `${territory === '' ? '' : ` of ${territory}`}${guild === '' ? '' : ` by or from ${guild}`}`,
