@@ -12,7 +12,8 @@ import { openPlace } from '../../src/lake/read/place.ts'
 import { verifyBackup, verifyLake } from '../../src/lake/verify-places.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { contentOf } from '../support/database-content.ts'
-import { place } from '../support/guild-answers.ts'
+import { guildBody, place, syncGuild } from '../support/guild-answers.ts'
+import { linesOf } from '../support/lake-folder.ts'
 import { temporaryFolder, testDatabase } from '../support/postgres.ts'
 import { instantOf, openWorld } from '../support/world.ts'
 
@@ -39,6 +40,8 @@ beforeAll(async () => {
   const world = await openWorld(await testDatabase('server'))
   await world.sync(territories, { Here: place('a', '07:00'), There: place('b', '07:30') }, '08:00')
   await world.sync(territories, { Here: place('b', '08:30'), There: place('b', '07:30') }, '08:40')
+  await syncGuild(world, guildBody('a', { 1: { rank: 'owner' } }), '08:41')
+  await syncGuild(world, guildBody('a', { 1: { rank: 'owner' }, 2: {} }), '09:41')
   await world.api.close()
   await world.sandbox.close()
   db = world.db
@@ -138,5 +141,25 @@ test.each([
     expect(error).toContain('the tables before it are loaded, and nothing else opens')
     await read.backup(target, String(whole.backup))
     expect(await contentOf(target)).toEqual(await contentOf(db))
+  },
+)
+
+test.each(['sync.run', 'sync.observation'])(
+  'an import without the %s of a lake counts no time as known, so that one with it adds all',
+  async (table) => {
+    const calm = await testDatabase('server')
+    await read.lake(calm, String(whole.lake))
+    const { folder } = await copyOf('lake')
+    const [name] = (await readdir(join(folder, table))).filter((one) => one.endsWith('.parquet'))
+    const path = join(folder, table, String(name))
+    const bytes = await readFile(path)
+    await writeFile(path, bytes.subarray(1))
+    const target = await testDatabase('server')
+    await read.lake(target, folder)
+    expect(await target.query('select * from sync.source_span')).toEqual([])
+    await writeFile(path, bytes)
+    await read.lake(target, folder)
+    for (const of of ['sync.run', 'sync.observation', 'sync.source_span', 'game.guild_member'])
+      expect([of, await linesOf(target, of)]).toEqual([of, await linesOf(calm, of)])
   },
 )

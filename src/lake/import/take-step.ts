@@ -58,6 +58,9 @@ export async function takeStep(work: Import, step: Step): Promise<Taken> {
         refused.push({ what: file.path, reason: reasonOf(error) })
       }
     }
+    // With one of them alone, time would count as known whose responses a later call could not add any more.
+    if (step.of === 'ledger' && refused.some(({ what }) => /^sync\.(run|observation)\//.test(what)))
+      return { tables: [], refused }
     const names = step.of === 'ledger' ? allResources : [step.of.resource]
     try {
       const tables = await withoutSyncsOf(work.db, names, options, () => runStep(work, step, fetched, refused))
