@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { isMet, type Target, targetLine } from './target.ts'
 
@@ -24,4 +25,17 @@ test('a target without a reference is met by what was measured', () => {
 test('what could not be measured meets nothing', () => {
   expect(isMet(memory.bound, Number.NaN)).toBe(false)
   expect(targetLine({ target: load, measured: 1 }).verdict).toBe('not met')
+})
+
+test('the bench takes nothing from the support of tests but Postgres: it is compiled without their runner', () => {
+  const folder = new URL('./', import.meta.url)
+  const files = readdirSync(folder, { recursive: true }).map(String)
+  const programs = files.filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+  const taken = programs.flatMap((name) =>
+    [...readFileSync(new URL(name, folder), 'utf8').matchAll(/from '(?:\.\.\/)+support\/(\S+)'/g)].map(
+      ([, file]) => file,
+    ),
+  )
+  expect(programs.length).toBeGreaterThan(20)
+  expect([...new Set(taken)].sort()).toEqual(['postgres-binaries.ts', 'postgres-docker.ts'])
 })

@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { openServer } from '../../../src/db/server/server.ts'
 import { literal, openDuckDb } from '../../../src/lake/duckdb.ts'
 import type { Exported } from '../../../src/lake/export.ts'
-import { readIndex } from '../../support/lake-folder.ts'
+import { indexOf } from '../../../src/lake/index-file.ts'
+import { openStore } from '../../../src/lake/store.ts'
 import { type Finished, runNode } from '../child.ts'
 import type { Part } from '../part.ts'
 import type { Outcome } from '../target.ts'
@@ -67,7 +68,7 @@ export const lake: Part = async ({ program, folder, createDatabase, extent, say 
 
 /** @throws Error for a table that has other rows in its files than in Postgres */
 async function compareRows(place: string, counted: ReadonlyMap<string, number>): Promise<void> {
-  const files = (await readIndex(place))?.files ?? []
+  const files = (await indexOf(await openStore(place)))?.files ?? []
   const duck = await openDuckDb()
   try {
     for (const table of new Set(files.map((file) => file.table))) {
