@@ -199,12 +199,27 @@ const shown = `(select least(one.confirmed_until, one.held_until, $2) as until f
 const longest = (n: number) =>
   `(select * from hold where begins < ends order by ends - begins desc, begins, territory collate "C" limit ${n})`
 
-/** A week may have 60,000 holds. Of the longest it is looked up what confirmed them, and an empire is looked for in the hours that can have had the largest. */
-const holdRecords = `
+/** A week may have 60,000 holds, which two sessions read at once. */
+const holdSql = `
   with hold as materialized (
     select held.territory, held.guild_uuid, held.held_from, greatest(held.held_from, $1::timestamptz) as begins,
            least(held.held_until, analytics.territory_unknown_from(held.held_until, gap.begins, gap.ends), $2::timestamptz) as ends
-      from ${mapSql.held('$1', '$2')} held cross join analytics.territory_gaps($1, $2) gap where held.guild_uuid is not null),
+      from ${mapSql.held('$1', '$2')} held cross join analytics.territory_gaps($1, $2) gap where held.guild_uuid is not null)`
+
+/** Of the longest it is looked up what confirmed them. */
+const longestHold = `${holdSql},
+  found as (
+    select 'longest confirmed hold' as record, hold.territory, hold.guild_uuid, extract(epoch from shown.until - hold.begins) as value,
+           hold.begins, shown.until as ends
+      from (select * from ${longest(1000)} hold
+             where ends - begins >= (select coalesce(max(shown.until - hold.begins), '0') from ${longest(20)} hold cross join lateral ${shown})) hold
+     cross join lateral ${shown}
+     where shown.until > hold.begins
+     order by shown.until - hold.begins desc, hold.begins, hold.territory collate "C" limit 1)
+  ${named}`
+
+/** Looked for in the hours that can have had it. */
+const largestEmpire = `${holdSql},
   change as materialized (
     select guild_uuid, begins as at, date_bin('1 hour', begins, timestamptz 'epoch') as hour, 1 as more from hold where begins < ends
      union all
@@ -221,16 +236,9 @@ const holdRecords = `
       join of_hour using (guild_uuid, hour)
      order by 3 desc, most.at, guild_uuid limit 1),
   found as (
-    (select 'longest confirmed hold' as record, hold.territory, hold.guild_uuid, extract(epoch from shown.until - hold.begins) as value,
-            hold.begins, shown.until as ends
-       from (select * from ${longest(1000)} hold
-              where ends - begins >= (select coalesce(max(shown.until - hold.begins), '0') from ${longest(20)} hold cross join lateral ${shown})) hold
-      cross join lateral ${shown}
-      where shown.until > hold.begins
-      order by shown.until - hold.begins desc, hold.begins, hold.territory collate "C" limit 1)
-     union all
-    (select 'largest empire', null, empire.guild_uuid, empire.held, empire.at,
-            (select min(change.at) from change where change.guild_uuid = empire.guild_uuid and change.at > empire.at) from empire))
+    select 'largest empire' as record, null as territory, empire.guild_uuid, empire.held as value, empire.at as begins,
+           (select min(change.at) from change where change.guild_uuid = empire.guild_uuid and change.at > empire.at) as ends
+      from empire)
   ${named}`
 
 const missedSql = `
@@ -239,13 +247,15 @@ const missedSql = `
 
 /** The records of a period, from what responses show: each is certain, and exact where no response was missing. */
 async function recordsBetween(sql: Sql, { from, to }: Frame): Promise<MapRecord[]> {
-  const [holds, captures, [watched]] = await Promise.all([
-    sql.query<Omit<MapRecord, 'quality' | 'most'>>(holdRecords, [from, to]),
-    sql.query<Omit<MapRecord, 'quality' | 'most'>>(captureRecords, [from, to]),
+  const record = async (statement: string) =>
+    await sql.query<Omit<MapRecord, 'quality' | 'most'>>(statement, [from, to])
+  const [[watched], ...found] = await Promise.all([
     sql.query<{ missed: boolean }>(missedSql, [from, to]),
+    ...[largestEmpire, longestHold, captureRecords].map(record),
   ])
   const isExact = watched?.missed === false
-  return [...holds, ...captures]
+  return found
+    .flat()
     .sort((a, b) => (a.record < b.record ? -1 : 1))
     .map((one) => ({ ...one, quality: isExact ? 'exact' : 'at_least', most: isExact ? one.value : null }))
 }

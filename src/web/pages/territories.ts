@@ -197,9 +197,12 @@ async function longestHold(
   const [longest] = await sql.query<Hold & { readonly all: number }>(
     `select guild_uuid::text as uuid, guild_name as name, held_from as since, held_until as until, confirmed_until as shown,
             extract(epoch from confirmed_for)::double precision as seconds, long.all
-       -- Which responses show a hold is looked up of the longest alone: a territory may have thousands.
-       from (select valid_from, (count(*) over ())::int as all from game.territory_hold where territory = $1 and guild_uuid is not null
-              order by least(valid_until, now()) - valid_from desc limit ${LONGEST}) long
+       -- Which responses show a hold is looked up of the longest alone: a territory may have thousands, of which the index says when the next one began.
+       from (select own.valid_from, (own.all - free.holds)::int as all
+               from (select valid_from, count(*) over () as all, coalesce(lead(valid_from) over (order by valid_from), now()) - valid_from as most
+                       from game.territory_hold where territory = $1) own
+              cross join (select count(*) as holds from game.territory_hold where territory = $1 and guild_uuid is null) free
+              order by own.most desc limit ${LONGEST}) long
        join analytics.territory_hold hold on hold.territory = $1 and hold.held_from = long.valid_from
       order by confirmed_for desc, held_from desc limit 1`,
     [territory],
