@@ -103,6 +103,7 @@ const long: readonly string[] = [
   'end-to-end/unattended/month.test.ts',
   'lake/crafted-size.test.ts',
   'lake/crafted.test.ts',
+  'lake/damaged-lists.test.ts',
   'lake/every-question.test.ts',
   'lake/every-resource.test.ts',
   'lake/follow-rows.test.ts',
@@ -115,6 +116,7 @@ const long: readonly string[] = [
   'lake/one-file.test.ts',
   'lake/spark.test.ts',
   'lake/sync-after-import.test.ts',
+  'lake/other-database.test.ts',
   'monitoring/watches-kill.test.ts',
   'questions/extremes.test.ts',
   'questions/true-content.test.ts',
@@ -138,6 +140,7 @@ const long: readonly string[] = [
   'sync/refusals-attacks.test.ts',
   'sync/weeks.test.ts',
   'web/export.test.ts',
+  'web/page-size.test.ts',
 ]
 
 const isLater = (file: string): boolean =>

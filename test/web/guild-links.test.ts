@@ -54,6 +54,7 @@ describe('a link to a guild', () => {
     )
     const { ask } = await web.served()
     const { document } = parseHTML((await ask(`/guilds/${guildId('e')}`)).text)
-    expect(document.querySelector('#standing p:nth-of-type(2)')?.textContent).toMatch(/^\? members, \? online, \? wars/)
+    expect(document.querySelector('h1')?.textContent).toMatch(/\[ONL\]: \? members/)
+    expect(document.body.textContent).toMatch(/Level \?, \? online, \? wars; \? is unknown/)
   })
 })

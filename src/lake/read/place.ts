@@ -56,7 +56,9 @@ export function openPlace(place: string, settings?: StoreSettings): LakePlace {
     await read(path, signal)
       .then(indexText)
       .catch((error: unknown) => {
-        if (path !== INDEX || !(error instanceof FatalError)) throw error
+        // Of what a server or proxy refuses, the error itself says more.
+        const isOfFile = error instanceof FatalError && error.constructor === FatalError
+        if (path !== INDEX || !isOfFile) throw error
         throw new UsageError(`the ${path} of ${place} cannot be read: ${messageOf(error)}`)
       })
   return {
