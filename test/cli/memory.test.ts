@@ -81,7 +81,7 @@ test('the space of new objects stays small beside the thread of the embedded dat
   expect((await runProgram(['migrate'], environment)).code).toBe(0)
   const { code, mb } = await measured(['status'], environment, HOOK_OF_NEW_OBJECTS)
   expect(code).toBe(0)
-  expect(mb).toBeLessThan(8)
+  expect(mb).toBeLessThan(12)
 }, 60_000)
 
 /** The item database by type, of which each commit changes a few items of one type, and some all types. */
