@@ -23,8 +23,7 @@ import type { GuardAction } from './guard-actions.ts'
  * A burst of other values at once is hard to believe, and so is a spell that began before the last response, which showed another one:
  * they wait for a second response and are dated by the first. A single spell that began since the last response is ordinary. It is
  * loaded, as a version that one response alone shows (claim `shown`): where a response shows the one before it again, before a second one
- * shows the new one, x, y, x is one spell. Other single values change back and forth within minutes, and stay as they were seen; one that
- * comes again after x, y, x waits for a second response.
+ * shows the new one, x, y, x is one spell. Other single values change back and forth within minutes, and stay as they were seen.
  */
 
 export interface CorroboratedValues {
@@ -207,33 +206,9 @@ async function findWaiting(
       const { subject, value } = claimOf(one, property)
       return claimed.has(`${subject} ${value}`)
     }
-    const waits = isAll ? others : others.filter(isClaimed)
-    const flapping = await findFlapping(sql, witness, history, property, isAll ? [] : others)
-    waiting.set(property, [...new Set([...waits, ...flapping])])
+    waiting.set(property, isAll ? others : others.filter(isClaimed))
   }
   return { waiting, alone }
-}
-
-/** Those whose value has come and gone within a day, and comes again: two caches may respond by turns, one of them with old copies. */
-async function findFlapping(
-  sql: Sql,
-  witness: Witness,
-  history: RelatedHistory,
-  property: string,
-  others: readonly Current[],
-): Promise<readonly Current[]> {
-  const chains = await readChains(sql, witness, history, others)
-  return others.filter((one) => {
-    const [current, before, first] = chains.get(one.entity.key) ?? []
-    if (!current || !before || !first) return false
-    const [sent, gone, held, earlier] = [
-      one.entity.root[property],
-      ...[before, current, first].map(({ row }) => valueIn(history, row, property)),
-    ].map(comparable)
-    const isRecent = witness.at.getTime() - Date.parse(before.validFrom) <= longestMoment
-    const isOneSpell = [current, before, first].every(({ row }) => isSameSpell(history, one.entity, row))
-    return isRecent && isOneSpell && sent === gone && held === earlier
-  })
 }
 
 function isSameSpell(history: RelatedHistory, { root }: Prepared, row: Current['row']): boolean {
