@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import {
   CALM_TIME,
   copySecondsOf,
+  HIDING_AT_ONCE,
   isBurst,
   NEW_AT_ONCE,
   policiesOf,
   REFUSED_AT_ONCE,
   REMOVED_FIELD_TIME,
-  UNKNOWN_REFUSED_AT_ONCE,
   UNLISTED_AT_ONCE,
   ZEROS_AT_ONCE,
 } from '../../src/sync/evidence/policies.ts'
@@ -80,8 +80,9 @@ test.each([
 })
 
 const limits = [
-  { of: 'of shown keys', limit: REFUSED_AT_ONCE, cases: ['2 of 2', '3 of 3!', '3 of 16', '4 of 20!'] },
-  { of: 'of unknown keys', limit: UNKNOWN_REFUSED_AT_ONCE, cases: ['4 of 4', '5 of 5!', '9 of 20', '10 of 20!'] },
+  { of: 'of shown keys', limit: REFUSED_AT_ONCE.shown, cases: ['2 of 2', '3 of 3!', '3 of 16', '4 of 20!'] },
+  { of: 'of keys that responded last', limit: HIDING_AT_ONCE, cases: ['3 of 3', '4 of 5!', '4 of 17', '10 of 20!'] },
+  { of: 'of unknown keys', limit: REFUSED_AT_ONCE.unknown, cases: ['4 of 4', '5 of 5!', '9 of 20', '10 of 20!'] },
   {
     of: 'of players of a list',
     limit: UNLISTED_AT_ONCE.unlisted,

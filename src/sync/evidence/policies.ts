@@ -97,14 +97,20 @@ export interface BurstLimit {
 /** Of what changes by itself, such as what people hide, or where members of a guild rank. */
 const CHANGED_AT_ONCE: BurstLimit = { count: 4, share: 0.1 }
 
+/** Of the few keys that responded last: of so few, some may hide something by themselves. */
+export const HIDING_AT_ONCE: BurstLimit = { count: 4, share: 0.5 }
+
 /** Of records with keys that no response showed before: from one response to the next most stay. */
 export const NEW_AT_ONCE: BurstLimit = { count: 5, share: 0.5 }
 
-/** Of keys that the API showed before and refuses now; of those in a row, the count alone decides. */
-export const REFUSED_AT_ONCE: BurstLimit = { count: 3, share: 0.2 }
-
-/** Of keys that the API never showed: a new installation meets all the private ones there are. */
-export const UNKNOWN_REFUSED_AT_ONCE: BurstLimit = { count: 5, share: 0.5 }
+/**
+ * Of keys that the API showed before and refuses now; of those in a row, the count alone decides. Of keys that it never showed, a new
+ * installation meets all the private ones there are.
+ */
+export const REFUSED_AT_ONCE: Readonly<Record<'shown' | 'unknown', BurstLimit>> = {
+  shown: { count: 3, share: 0.2 },
+  unknown: { count: 5, share: 0.5 },
+}
 
 /** Counters that fall to zero: one alone does for good reasons, when a member joins again or a week begins. */
 export const ZEROS_AT_ONCE: Pick<BurstLimit, 'count'> = { count: 2 }

@@ -1,4 +1,4 @@
-import { type BurstLimit, isBurst, REFUSED_AT_ONCE, UNKNOWN_REFUSED_AT_ONCE } from '../evidence/policies.ts'
+import { type BurstLimit, isBurst, REFUSED_AT_ONCE } from '../evidence/policies.ts'
 import type { Refusal, RefusalState } from './refusals.ts'
 
 /** The refusals of one run: concluded one by one, or all rejected when there are many at once. */
@@ -98,12 +98,12 @@ function massRefusal(responses: readonly Responded[], isOver: boolean): string |
   const window = responses.map(({ response }) => response)
   const row = window.slice(window.lastIndexOf('shown') + 1)
   const inARow = (limit: BurstLimit) => isBurst(row.length, row.length, limit)
-  if (inARow(UNKNOWN_REFUSED_AT_ONCE) || (inARow(REFUSED_AT_ONCE) && row.includes('refused')))
+  if (inARow(REFUSED_AT_ONCE.unknown) || (inARow(REFUSED_AT_ONCE.shown) && row.includes('refused')))
     return `${row.length} keys in a row were refused`
   if (!isOver && window.length < refusalWindow) return undefined
   const refused = window.filter((response) => response !== 'shown').length
   const known = window.filter((response) => response === 'refused').length
   const isMass =
-    isBurst(known, window.length, REFUSED_AT_ONCE) || isBurst(refused, window.length, UNKNOWN_REFUSED_AT_ONCE)
+    isBurst(known, window.length, REFUSED_AT_ONCE.shown) || isBurst(refused, window.length, REFUSED_AT_ONCE.unknown)
   return isMass ? `${refused} of ${window.length} keys were refused` : undefined
 }

@@ -4,7 +4,7 @@ import { typed } from '../../../db/typed.ts'
 import type { Target } from '../../archive/erase-archived.ts'
 import { everything, type KeptTable, type Person, type Personal } from '../../declare/personal.ts'
 import { corroborate, forgetClaims, type Witness } from '../../evidence/claims.ts'
-import { isBurst } from '../../evidence/policies.ts'
+import { HIDING_AT_ONCE, isBurst } from '../../evidence/policies.ts'
 import type { GuardAction } from '../../respond/guard-actions.ts'
 import { privacyRestriction } from '../../tables/privacy.ts'
 import { erase, eraseVanished, own, whoFrom, whoseRows } from '../erase-person.ts'
@@ -121,7 +121,7 @@ async function holdMass(sql: Sql, { resource, key, receivedAt }: RestrictingResp
   if (key === '') return false
   return await holdWhere(sql, resource, { until: receivedAt, key }, (last) => {
     const others = last.filter((one) => one.key !== key)
-    return isBurst(others.filter(({ hides }) => hides).length + 1, others.length + 1)
+    return isBurst(others.filter(({ hides }) => hides).length + 1, others.length + 1, HIDING_AT_ONCE)
   })
 }
 
