@@ -79,9 +79,14 @@ test('a poll uses the code that the one before it kept', async () => {
 test('the space of new objects stays small beside the thread of the embedded database, too', async () => {
   const environment = { WYNNSYNC_DATA_DIR: await temporaryFolder() }
   expect((await runProgram(['migrate'], environment)).code).toBe(0)
-  const { code, mb } = await measured(['status'], environment, HOOK_OF_NEW_OBJECTS)
-  expect(code).toBe(0)
-  expect(mb).toBeLessThan(12)
+  // On a busy machine it may grow once before the thread is online, which is when the flag is set again: without that it is 32 MB each time.
+  const sizes: number[] = []
+  for (let run = 0; run < 3; run++) {
+    const { code, mb } = await measured(['status'], environment, HOOK_OF_NEW_OBJECTS)
+    expect(code).toBe(0)
+    sizes.push(mb)
+  }
+  expect(Math.min(...sizes)).toBeLessThan(8)
 }, 60_000)
 
 /** The item database by type, of which each commit changes a few items of one type, and some all types. */
