@@ -127,6 +127,7 @@ for (const path of old) await rm(path, { recursive: true })
 for (const path of await readdir(join(root, 'dist'), { recursive: true })) {
   const [, source] = /^(.+?)(?:\.d\.ts|\.js)$/.exec(path) ?? []
   if (source !== undefined && !existsSync(join(root, 'src', `${source}.ts`))) await rm(join(root, 'dist', path))
+  else if (/^(?:api|base|questions|sandbox)\b.*\.js$/.test(path)) await writeWithoutComments(join(root, 'dist', path))
 }
 
 const { makeTemplate } = await import('../dist/app/app.js')
@@ -134,6 +135,16 @@ const kept = join(root, 'node_modules/.cache/wynnsync')
 await makeTemplate(kept)
 // Beside them may lie what another build is making.
 for (const name of ['cluster.tar.br', 'cluster.json']) await cp(join(kept, name), join(root, 'dist/cluster', name))
+
+/** An editor shows those of the types beside it; in the package they would take room a second time. */
+async function writeWithoutComments(path) {
+  const { code } = await transform(await readFile(path, 'utf8'), {
+    target: 'node20',
+    legalComments: 'none',
+    charset: 'utf8',
+  })
+  await writeFile(path, code)
+}
 
 /** The bundler splits off parts without code, which others load. */
 function withoutEmpty(parts) {
