@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { territories } from '../../src/resources/territories/index.ts'
 import { place } from '../support/guild-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
-import { worldOf } from '../support/world.ts'
+import { instantOf, timeOf, worldOf } from '../support/world.ts'
 
 const captures = `select territory, from_guild_name, to_guild_name, is_recapture, captured_at, observed_at
                     from analytics.territory_capture order by captured_at, territory`
@@ -373,19 +373,26 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
     for (const at of ['10:00:10', '10:00:20']) await world.sync(territories, { Oak: place('b', '10:00:05') }, at)
     expect(await world.rows('select * from sync.claim')).toEqual([])
     await world.sync(territories, { Oak: place('c', '10:00:25') }, '10:00:30')
-    for (const at of ['10:00:40', '10:00:50']) await world.sync(territories, { Oak: place('a', '08:00') }, at)
-    expect((await world.rows(holds)).map(([, guild]) => guild)).toEqual(['Guild a', 'Guild b', 'Guild c', 'Guild a'])
+    const guilds = async () => (await world.rows(holds)).map(([, guild]) => guild)
+    for (const at of ['10:00:40', '10:00:50', '10:01', '10:01:10'])
+      await world.sync(territories, { Oak: place('a', '08:00') }, at)
+    expect(await guilds()).toEqual(['Guild a', 'Guild b', 'Guild c'])
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:01:20')
+    expect(await guilds()).toEqual(['Guild a', 'Guild b', 'Guild c', 'Guild a'])
   })
 
-  test('that two answers showed stay in the history, whatever later ones show', async () => {
+  test('that two answers showed stay in the history; the one before is back once it is shown for longer', async () => {
     await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
     for (const at of ['10:00:10', '10:00:20']) await world.sync(territories, { Oak: place('b', '10:00:05') }, at)
-    for (const at of ['10:00:30', '10:00:40']) await world.sync(territories, { Oak: place('a', '08:00') }, at)
+    for (const at of ['10:00:30', '10:00:40', '10:00:50'])
+      await world.sync(territories, { Oak: place('a', '08:00') }, at)
+    expect((await world.rows(holds)).at(-1)).toEqual(['Oak', 'Guild b', '10:00:05', 'infinity'])
+    await world.sync(territories, { Oak: place('a', '08:00') }, '10:01')
     expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild b', false, '10:00:05', '10:00:10']])
     expect(await world.rows(holds)).toEqual([
       ['Oak', 'Guild a', '08:00', '10:00:05'],
-      ['Oak', 'Guild b', '10:00:05', '10:00:40'],
-      ['Oak', 'Guild a', '10:00:40', 'infinity'],
+      ['Oak', 'Guild b', '10:00:05', '10:00:30'],
+      ['Oak', 'Guild a', '10:00:30', 'infinity'],
     ])
   })
 
@@ -399,6 +406,36 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
       ['Oak', 'Guild a', '08:00', '10:00:05'],
       ['Oak', 'Guild b', '10:00:05', 'infinity'],
     ])
+  })
+
+  test.each([
+    ['one by one', 1],
+    ['in pairs', 2],
+    ['in threes', 3],
+  ])('that a cache shows two hours late, by turns %s, were captured from who held them before', async (_, run) => {
+    const taken = [
+      ['a', '08:00'],
+      ['b', '10:30'],
+      ['c', '11:20'],
+      ['d', '13:05'],
+      ['e', '13:35'],
+    ] as const
+    for (let nth = 0; nth < 36; nth++) {
+      const minute = 10 * nth
+      const shown = instantOf('10:00') + (minute - (Math.floor(nth / run) % 2 ? 120 : 0)) * 60_000
+      const [letter, since] = taken.findLast(([, at]) => instantOf(at) <= shown) ?? taken[0]
+      await world.sync(
+        territories,
+        { Oak: place(letter, since), Elm: place('z', '07:00') },
+        timeOf(new Date(instantOf('10:00') + minute * 60_000)),
+      )
+    }
+    expect((await world.rows(captures)).map((one) => one.slice(1, 5))).toEqual(
+      taken.slice(1).map(([letter, at], nth) => [`Guild ${taken[nth]?.[0]}`, `Guild ${letter}`, false, at]),
+    )
+    expect(await world.rows(`${holds.replace('order by', "where territory = 'Oak' order by")}`)).toEqual(
+      taken.map(([letter, at], nth) => ['Oak', `Guild ${letter}`, at, taken[nth + 1]?.[1] ?? 'infinity']),
+    )
   })
 
   test('that were withdrawn come back whole, captured when the game says, once an answer shows them again', async () => {

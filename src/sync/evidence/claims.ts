@@ -56,13 +56,14 @@ const inScope = (parameter: string) => `(subject = ${parameter} or starts_with(s
  * not come to the second. Where one of the clocks was ahead and is right again, it counts from there; while instants are but an order,
  * it takes a whole window by this machine's clock. Confirmed claims are removed, unless their policy says that they stand.
  *
+ * @param claims `span`: how long ago the first response that made it must be, ms; default: as the policy says
  * @param name of the policy; default: that of the kind
  */
 export async function corroborate(
   sql: Sql,
   witness: Witness,
   kind: ClaimKind,
-  claims: readonly Claim[] | SelectedClaims,
+  claims: readonly (Claim & { readonly span?: number })[] | SelectedClaims,
   name: PolicyName = kind,
 ): Promise<Corroborated> {
   const isSelected = 'select' in claims
@@ -99,11 +100,16 @@ export async function corroborate(
       ...(isSelected ? [claims.keys] : [claims.map(({ subject }) => subject), claims.map(({ value = '' }) => value)]),
     ],
   )
-  const { responses, span = 0, stands = false } = policy
-  const isConfirmed = ({ times, firstAt, firstReceivedAt }: (typeof counted)[number]) =>
-    times >= responses &&
-    (isOrderOnly || at.getTime() - firstAt.getTime() >= span) &&
-    receivedAt.getTime() - firstReceivedAt.getTime() >= span
+  const { responses, stands = false } = policy
+  const spans = new Map(isSelected ? [] : claims.flatMap(({ subject, span }) => (span ? [[subject, span]] : [])))
+  const isConfirmed = ({ subject, times, firstAt, firstReceivedAt }: (typeof counted)[number]) => {
+    const span = spans.get(subject) ?? policy.span ?? 0
+    return (
+      times >= responses &&
+      (isOrderOnly || at.getTime() - firstAt.getTime() >= span) &&
+      receivedAt.getTime() - firstReceivedAt.getTime() >= span
+    )
+  }
   const confirmed = counted.filter(isConfirmed)
   reach(`claim ${name}: made`)
   if (confirmed.length > 0) reach(`claim ${name}: confirmed`)

@@ -1,6 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import type { History, ResourceBase } from '../declare/resource.ts'
 import { corroborate, forgetClaims, type PendingClaim, pendingClaims, type Witness } from '../evidence/claims.ts'
+import { copySecondsOf } from '../evidence/policies.ts'
 import type { Json } from '../normalize/hash.ts'
 import type { Prepared } from '../normalize/prepare.ts'
 import { bulkTable, historySql } from '../sql/history-sql.ts'
@@ -42,7 +43,7 @@ export async function loadAndRemember(
   let other: ReadonlySet<Prepared> = new Set()
   const judgeOlder = async (older: ReadonlyMap<Prepared, OlderKind>, less: readonly Prepared[]) => {
     other = new Set(older.keys())
-    const confirmed = await confirmOlder(sql, witness, history, { older, less })
+    const confirmed = await confirmOlder(sql, witness, history, { older, less, entities })
     return await withdrawContradicted(sql, witness, history, { confirmed, older })
   }
   const reopened = new Set<string>()
@@ -81,36 +82,52 @@ export async function loadAndRemember(
   return loaded
 }
 
+interface Older {
+  readonly older: ReadonlyMap<Prepared, OlderKind>
+  /** Those that say less than what is stored: they contradict nothing of the same holder. */
+  readonly less: readonly Prepared[]
+  /** All of the response. */
+  readonly entities: readonly Prepared[]
+}
+
 /**
  * Entities that are older than the current version of their key. Either the response is wrong or what is stored: what enough consecutive
  * responses repeat is accepted, so that one wrong response does not block the right ones. Where a single response showed that the version
- * before had ended, another one is enough to resume it.
- * @param less entities that say less than what is stored: they contradict nothing of the same holder
+ * before had ended, another one is enough to resume it. Where several showed a later version, and the response shows nothing as late, it is
+ * more likely an old copy: the older one must be shown for longer than they showed that.
  * @returns those that are confirmed, with the instant of the first of these responses
  */
 async function confirmOlder(
   sql: Sql,
   witness: Witness,
   history: History,
-  { older, less }: { readonly older: ReadonlyMap<Prepared, OlderKind>; readonly less: readonly Prepared[] },
+  { older, less, entities }: Older,
 ): Promise<ReadonlyMap<Prepared, Date>> {
+  const newest =
+    older.size > 0 ? entities.reduce((most, { since }) => Math.max(most, Date.parse(since ?? '') || 0), 0) : 0
   const resumed = [...older].flatMap(([entity, kind]) => (kind === 'resumed' ? [entity] : []))
   const chains = await readChains(
     sql,
     witness,
     history,
-    resumed.map(({ key }) => key),
+    [...older.keys()].map(({ key }) => key),
   )
   const isAtOnce = (entity: Prepared) => chains.get(entity.key)?.[0]?.isPending === true
   const confirmed = new Map(resumed.filter(isAtOnce).map((entity) => [entity, witness.at]))
   for (const kind of ['older', 'resumed'] as const) {
     const before = await pendingClaims(sql, witness, kind)
     const agreed = (entity: Prepared) => before.find((claim) => agrees(history, entity, claim))
-    const claims = [...older].flatMap(([entity, is]) =>
-      is === kind && !confirmed.has(entity)
-        ? [{ entity, subject: entity.key, value: agreed(entity)?.value ?? claimedOf(history, entity) }]
-        : [],
-    )
+    const claims = [...older].flatMap(([entity, is]) => {
+      if (is !== kind || confirmed.has(entity)) return []
+      const { value = claimedOf(history, entity), firstAt = witness.at } = agreed(entity) ?? {}
+      const chain = kind === 'older' && entity.since ? (chains.get(entity.key) ?? []) : []
+      const contradicted = shownBefore(
+        firstAt,
+        chain.filter(({ began }) => began.getTime() > newest),
+      )
+      const span = Math.min(contradicted + 1, 1000 * copySecondsOf(witness, { isUndated: true }))
+      return [{ entity, subject: entity.key, value, span }]
+    })
     const kept = less.flatMap((entity) => agreed(entity) ?? [])
     const said = new Set([...claims, ...kept].map(({ subject, value }) => `${subject} ${value}`))
     const contradicted = before.filter(({ subject, value }) => !said.has(`${subject} ${value}`))
@@ -123,6 +140,12 @@ async function confirmOlder(
     }
   }
   return confirmed
+}
+
+/** For how long, in ms, several responses had shown any of these versions, before an instant. */
+function shownBefore(at: Date, versions: readonly Link[]): number {
+  const firm = versions.filter(({ isPending, isEmpty }) => !isPending && !isEmpty)
+  return Math.max(0, ...firm.map(({ shownAt }) => at.getTime() - shownAt.getTime()))
 }
 
 /** What responses must agree in, as a claim has it. */
@@ -194,6 +217,8 @@ export async function takeBackOfGone(
 /** A version of a key, as withdrawing sees it. */
 interface Link extends Withdrawn {
   readonly began: Date
+  /** The first response that showed it; where that is not kept, where it began. */
+  readonly shownAt: Date
   readonly hash: Uint8Array
   /** Only one response showed it. */
   readonly isPending: boolean
@@ -231,6 +256,7 @@ async function readChains(
     `select asked.key, latest.* from unnest($2::text[]) as asked(key)
       cross join lateral (
         select version.valid_from::text as "validFrom", version.valid_from as began, version.hash,
+               ${table.columns.get('observedAt')?.name ?? 'valid_from'} as "shownAt",
                ${hasDocument ? 'version.document' : 'null'} as document,
                ${isEmpty} as "isEmpty", coalesce(version.previous_until < version.valid_from, true) as "isAfterGap", exists (select from sync.claim
                  where claim.resource = $1 and claim.kind = 'shown' and claim.subject = asked.key
