@@ -351,7 +351,7 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
       embeds: [
         {
           title: `\\<!channel\\> \\@everyone \\[x\\]\\(https\\://evil.example\\) \\\\u202e$\\(touch x\\) \\\`y\\\` took Oak from Guild`,
-          description: `\\<!channel\\> \\@everyone \\[x\\]\\(https\\://evil.example\\) \\\\u202e$\\(touch x\\) \\\`y\\\` holds 1 now, Guild 0\n[on the map](http://localhost:8080/map?at=2026-06-01T10%3A30%3A00.000Z) <t:1780309800:R>`,
+          description: `\\<!channel\\> \\@everyone \\[x\\]\\(https\\://evil.example\\) \\\\u202e$\\(touch x\\) \\\`y\\\` holds 1 now, Guild 0\n[on the map](http://localhost:8080/map#t=2026-06-01T10:30Z) <t:1780309800:R>`,
           color: Number.parseInt(guildColour(hostile).slice(1), 16),
           thumbnail: { url: 'http://localhost:8080/og/territories/Oak.png' },
           footer: { text: 'discord' },

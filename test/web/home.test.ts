@@ -73,6 +73,18 @@ test('a picture of a page whose first chart is a map of places shows that', asyn
   expect(card).toMatch(/<svg [^>]*text-anchor="middle"[^>]*>.*>AAA<\/text>/s)
 })
 
+test('a picture of a page without a chart has the first lines of its list, as text', async () => {
+  const rows = [
+    ['Oak <b>', await html`<a href="/x">${'A & B'}</a>`, 7, new Date(0)],
+    ['Elm', '', null, new Date(0)],
+  ]
+  const list = { id: 'list', title: 'Oaks', table: { columns: ['Name', 'Of', 'Level', 'At'], rows } }
+  const chapters = [{ id: 'now', heading: 'Now', figures: [list] }]
+  const card = await cardText({ title: 'Oaks', lead: '', path: '/', chapters })
+  const said = [...card.matchAll(/font-size="25"[^>]*>([^<]*)</g)].map(([, text]) => text)
+  expect(said).toEqual(['Oak &lt;b&gt;', 'A &amp; B', '7', '1970-01-01 00:00', 'Elm', '?', '1970-01-01 00:00'])
+})
+
 describe('the first page of an empty database', () => {
   const { served } = webWorld('server', async () => undefined)
 

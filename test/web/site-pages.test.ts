@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { guildColour } from '../../src/drawing/colours.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { findChromium } from '../support/chromium.ts'
 import { guildId, place, playerId } from '../support/guild-answers.ts'
+import { profile, syncPlayer } from '../support/player-answers.ts'
 import { programSite } from '../support/program-site.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
 
@@ -9,7 +11,15 @@ const hasBrowser = findChromium() !== undefined
 const why = hasBrowser ? '' : ' (skipped: no Chromium; set WYNNSYNC_TEST_CHROMIUM or install chromium)'
 
 describe.skipIf(!hasBrowser)(`each page of the program in a browser${why}`, () => {
-  const { at, open } = programSite(liveWholeWorld)
+  const { at, open } = programSite(async (world) => {
+    await liveWholeWorld(world)
+    const guild = { uuid: guildId('b'), name: 'Guild b', prefix: 'BBB', rank: 'CHIEF' }
+    for (const [hour, wars] of [
+      ['22:00', 3],
+      ['23:00', 5],
+    ] as const)
+      await syncPlayer(world, 1, profile(1, { guild, playtime: 7, globalData: { wars } }), hour)
+  })
 
   test('guilds are sorted by a heading, and lead to the page of each', async () => {
     const { page, complaints } = await open('/guilds')
@@ -23,13 +33,70 @@ describe.skipIf(!hasBrowser)(`each page of the program in a browser${why}`, () =
     expect(complaints).toEqual([])
   })
 
-  test('a player has days, sessions and guilds, is kept by no search engine, and what is hidden is said in words', async () => {
-    const { page, complaints } = await open(`/players/${playerId(1)}`)
+  test('a player has days, sessions, counters and a line of guilds, is kept by no search engine, and what is hidden is said in words', async () => {
+    const { page, complaints } = await open(`/players/${playerId(1)}?from=2026-06-01&to=2026-06-02`)
     expect(await page.locator('meta[name=robots]').getAttribute('content')).toBe('noindex')
-    for (const part of ['#days svg', '#session-list', '#spells'])
-      expect(await page.locator(part).first().isVisible()).toBe(true)
+    for (const part of ['#days svg', '#session-list', '#counted .spark', '#spells svg'])
+      expect([part, await page.locator(part).first().isVisible()]).toEqual([part, true])
+    const cells = await page.locator('#counted tbody tr', { hasText: 'wars' }).locator('td').allTextContents()
+    expect(cells.slice(0, 4)).toEqual(['wars', '5', '≥ 2', 'at least'])
+    const fills = await page.locator('#spells rect').evaluateAll((all) => all.map((one) => one.getAttribute('fill')))
+    expect(fills).toEqual([guildColour('Guild b'), 'url(#unknown)'])
     await page.goto(`${at.url}/players/${playerId(3)}`)
-    expect(await page.locator('h1 + p').textContent()).toMatch(/^Hides .*: what is hidden is unknown, not zero\.$/)
+    expect(await page.locator('h1 + p').textContent()).toBe(
+      'Hides counters and ranks, whether and where they are online: what is hidden is unknown, not zero.',
+    )
+    expect(complaints).toEqual([])
+  })
+
+  test.each([true, false])('captures are narrowed by guild and place, with scripts %s', async (javaScriptEnabled) => {
+    const { page, complaints } = await open('/captures?sort=territory', { javaScriptEnabled })
+    const form = page.locator('form[action="/captures"][role=search]')
+    const row = page.locator('#latest tbody tr')
+    const all = await row.count()
+    await form.locator('[name=guild]').fill('bbb')
+    await form.locator('button').click()
+    await page.waitForURL('**/captures?sort=territory&guild=bbb&territory=')
+    expect(await page.locator('h1').textContent()).toContain('by or from bbb')
+    const some = await row.allTextContents()
+    expect([some.length > 0 && some.length < all, some.filter((one) => !one.includes('Guild b'))]).toEqual([true, []])
+    await form.locator('[name=territory]').fill('oak')
+    await form.locator('button').click()
+    await page.waitForURL('**/captures?sort=territory&guild=bbb&territory=oak')
+    expect(await row.locator('td:nth-child(2)').allTextContents()).toEqual(['Oak', 'Oak'])
+    expect(await form.locator('[name=guild]').inputValue()).toBe('bbb')
+    await page.goBack()
+    expect(await row.allTextContents()).toEqual(some)
+    expect(complaints).toEqual([])
+  })
+
+  test('a printed map is whole, without what is clicked', async () => {
+    const { page } = await open('/map')
+    await page.locator('.map-port').focus()
+    for (const key of ['+', '+', 'ArrowLeft']) await page.keyboard.press(key)
+    await page.emulateMedia({ media: 'print' })
+    for (const part of ['.period', '.map-tools', '.map-buttons', 'details.at'])
+      expect([part, await page.locator(part).isVisible()]).toEqual([part, false])
+    const [port, drawn] = await Promise.all(
+      ['.map-port', '.map-port svg.plot'].map((one) => page.locator(one).boundingBox()),
+    )
+    for (const side of ['x', 'y', 'width', 'height'] as const)
+      expect([side, Math.abs(Number(drawn?.[side]) - Number(port?.[side])) < 8]).toEqual([side, true])
+  })
+
+  test('a link to a moment of the map shows what happened by then, and before its page that of the moment', async () => {
+    const { page, complaints } = await open('/map#t=2026-06-01T11:31Z&m=age')
+    expect(await page.locator('#map-time').textContent()).toMatch(/ 11:(3[1-9]|4\d) UTC$/)
+    const old = () => page.locator('.map-port g[data-mark=rect] rect[fill="var(--heat)"]').count()
+    await page.locator('#map-slider').press('End')
+    const now = await old()
+    await page.locator('#map-slider').press('Home')
+    // Of a hold that began before nothing says when.
+    expect(await old()).toBeLessThan(now)
+    await page.goto(`${at.url}/map`)
+    await page.goto(`${at.url}/map#t=2026-05-31T11:00Z`)
+    await page.reload()
+    await page.waitForURL('**/map?at=2026-05-31T11%3A00Z#t=**')
     expect(complaints).toEqual([])
   })
 

@@ -91,7 +91,9 @@ select changed.number, changed."writtenAt", capture.captured_at as at, capture.t
 /** Of a capture: how much both guilds hold since, and the map of then. */
 function afterCapture({ at, from, fromUuid, fromHas, to, toUuid, toHas }: EventRow) {
   const loser = fromUuid === null || fromUuid === toUuid ? '' : `, ${from ?? fromUuid} ${fromHas}`
-  return { total: `${to ?? toUuid} holds ${toHas} now${loser}`, map: `/map?at=${encodeURIComponent(at.toISOString())}` }
+  // The first full minute that has it.
+  const then = new Date(Math.ceil(at.getTime() / 60_000) * 60_000).toISOString().slice(0, 16)
+  return { total: `${to ?? toUuid} holds ${toHas} now${loser}`, map: `/map#t=${then}Z` }
 }
 
 function capturedOf(row: EventRow) {

@@ -130,10 +130,10 @@ const styles = {
 body:has(.wide-page) { max-width: none; padding-top: 14px } body:has(.wide-page) h1 { font-size: 20px } body:has(.wide-page) h1 + .soft { display: none } body:has(.wide-page) .site { margin-bottom: 10px }
 body:has(.wide-page) .period { display: inline-flex; margin: 8px 12px 0 0 } body:has(.wide-page) details.at { display: inline-block; margin-top: 8px }
 .wide-page h3, .wide-page figcaption:not(:last-child) { display: none } .wide-page figure { margin-top: 12px }
-.wide-page .map-body { grid-template-columns: minmax(0, 1fr) 300px; gap: 10px 20px } .map-side { max-height: 78vh; overflow: auto }
+.wide-page .map-body { grid-template-columns: minmax(0, 1fr) 300px; gap: 10px 20px } .map-side { max-height: calc(100vh - 266px); overflow: auto }
 .map-tools { grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; font-size: 14px } .map-tools .note { margin: 0 }
 #map-strip { flex: 1 1 200px; height: 26px; min-width: 0; border-bottom: 1px solid var(--rule) }
-.map-port { position: relative } .map-port.moves { height: 78vh; min-height: 340px; overflow: hidden; touch-action: none; cursor: grab; border: 1px solid var(--rule); border-radius: 6px }
+.map-port { position: relative } .map-port.moves { height: calc(100vh - 266px); min-height: 340px; overflow: hidden; touch-action: none; cursor: grab; border: 1px solid var(--rule); border-radius: 6px }
 .moves .scaled { height: 100% } .moves svg.plot { width: auto; max-width: 100%; height: 100%; transform-origin: 0 0 } .moving svg.plot { will-change: transform }
 .map-buttons { display: none } .moves .map-buttons { position: absolute; right: 8px; bottom: 8px; display: grid; gap: 4px } .map-buttons button { width: 34px; height: 34px; padding: 0; font-size: 18px }
 #map-card { position: absolute; left: 8px; top: 8px; width: min(300px, calc(100% - 16px)); max-height: calc(100% - 16px); overflow: auto; padding: 10px 12px; background: var(--paper); border: 1px solid var(--soft); border-radius: 6px; font-size: 13px; cursor: auto }
@@ -144,7 +144,7 @@ body:has(.wide-page) .period { display: inline-flex; margin: 8px 12px 0 0 } body
 .routes { fill: none; stroke: var(--ink); stroke-opacity: 0.45; stroke-width: 0.8; pointer-events: none } .near .routes { stroke-width: 0.3 }
 .crowns { fill: #ffd84a; stroke: #1a1a1a; stroke-width: 1; stroke-linejoin: round; pointer-events: none } .without-routes .routes, .past .crowns { display: none }
 @media screen and (max-width: 900px) { .wide-page .map-body { grid-template-columns: minmax(0, 1fr) } .map-side { max-height: none } .map-port.moves { height: 62vh } .moves .scaled text { display: block } }
-@media print { .map-tools, .map-buttons, #map-card { display: none !important } }
+@media print { .map-tools, .map-buttons, #map-card, .period, details.at { display: none !important } .map-port.moves { height: auto; border: 0 } .moves svg.plot { transform: none !important; width: 100%; height: auto } }
 rect.chosen { stroke: var(--ink); stroke-width: 2 }
 `,
   home: `

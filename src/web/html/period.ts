@@ -119,7 +119,8 @@ function switchOf({ path, query, seen, period, days }: Switching): Markup {
   const isSame = ([, { from, to }]: readonly [string, Period]) =>
     from.getTime() === period.from.getTime() && to.getTime() === period.to.getTime()
   // Of a short history several are the same: the one that is usual here.
-  const shown = (days === Infinity ? choices.toReversed() : choices).find(isSame)
+  const usual = days === Infinity ? 'all' : `${days} d`
+  const shown = [...choices.filter(([name]) => name === usual), ...choices].find(isSame)
   const item = (choice: readonly [string, Period]) => {
     const [name, { from, to }] = choice
     const address = new URLSearchParams([...others, ['from', shortInstant(from)], ['to', shortInstant(to)]])

@@ -249,8 +249,10 @@ function viewMap({ resources, levels, blind, places: given }) {
       return [resourceFills[what] ?? 'var(--g5)', places[changes[place][0]] && Object.keys(places[changes[place][0]].stored).length > 0 ? 1 : undefined]
     },
     age: (place) => {
-      const since = places[changes[place][0]]?.since
-      return ['var(--heat)', since ? span(Date.parse(instants[instants.length - 1]))(Date.parse(since)) : undefined]
+      const now = slider.valueAsNumber
+      const [from] = holdOf(place, now)
+      const since = changes[place][1].at(-1)[0] === from ? places[changes[place][0]]?.since : from > 0 && instants[from]
+      return ['var(--heat)', since ? span(Date.parse(instants[now]))(Date.parse(since)) : undefined]
     },
     heat: (place) => ['var(--heat)', 0.06 + 0.94 * ((changes[place][1].length - 1) / most)],
   }
@@ -334,8 +336,11 @@ function viewMap({ resources, levels, blind, places: given }) {
     showRoutes()
     if (names.includes(parts.get('g'))) guildShown = kept = parts.get('g')
     const instant = Date.parse(parts.get('t'))
-    const found = instants.filter((one) => Date.parse(one) <= instant).length - 1
-    if (found >= 0 && found < times.length - 1) slider.value = found
+    // What is older than this page has one of its own.
+    if (instant < Date.parse(instants[0]) && location.search === '') return location.replace('/map?at=' + encodeURIComponent(parts.get('t')) + location.hash)
+    // The first moment that shows what happened by then.
+    const found = instants.findIndex((one) => Date.parse(one) >= instant)
+    if (found >= 0) slider.value = found
     document.getElementById('map-said').textContent = said[modeOf.value]
     view.show(slider.valueAsNumber)
     const wanted = changes.findIndex(([name]) => name === parts.get('at'))
@@ -344,11 +349,11 @@ function viewMap({ resources, levels, blind, places: given }) {
   for (const item of document.querySelectorAll('#map-legend [data-guild]'))
     {
     const name = names[Number(item.dataset.guild)]
-    item.addEventListener('mouseenter', () => { guildShown = name; view.show(step) })
+    for (const reached of ['mouseenter', 'focusin']) item.addEventListener(reached, () => { guildShown = name; view.show(step) })
     // Its link opens its page; beside that, a click keeps it in sight.
     item.addEventListener('click', ({ target }) => { if (!target.closest('a')) kept = kept === name ? undefined : name })
   }
-  document.getElementById('map-legend').addEventListener('mouseleave', () => { guildShown = kept; view.show(step) })
+  for (const left of ['mouseleave', 'focusout']) document.getElementById('map-legend').addEventListener(left, () => { guildShown = kept; view.show(step) })
   document.querySelector('.map-tools').hidden = false
   port.classList.add('moves')
   port.tabIndex = 0

@@ -1,10 +1,23 @@
 import { html, raw } from 'hono/html'
+import { guildColour } from '../../drawing/colours.ts'
 import { type Figure, listFigure, missing } from '../../drawing/figure.ts'
-import type { Frame } from '../../drawing/frame.ts'
-import type { Markup } from '../../drawing/html-table.ts'
+import type { Cell, Markup } from '../../drawing/html-table.ts'
 import { observedOf, type Period } from '../../drawing/period.ts'
 import { legendLine } from '../../drawing/swatch.ts'
-import { apiWords, asSeen, clockTime, count, day, length, number, percent } from '../../drawing/words.ts'
+import {
+  apiWords,
+  asSeen,
+  clockTime,
+  compact,
+  count,
+  day,
+  dayOf,
+  instant,
+  length,
+  moment,
+  number,
+  percent,
+} from '../../drawing/words.ts'
 import { resolveName } from '../../questions/asking/names.ts'
 import { csvLink, guildLink, link } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
@@ -35,11 +48,13 @@ export async function playerPage(visit: Visit): Promise<Page> {
     [player],
   )
   const path = `/players/${encodeURIComponent(player)}`
-  const [{ frame, control, kept }, sessions, boards] = await Promise.all([
+  const [{ frame, control, kept }, sessions, boards, hidden] = await Promise.all([
     shownPeriod(visit, { path, of: ['online-players'] }),
     sessionsFigure(visit, player),
     readBoards(visit, player),
+    readHidden(visit, player),
   ])
+  const gains = kept(`/gained?kind=player&entity=${player}`)
   const [latest] = spells
   if (!latest && !sessions.table && boards.length === 0)
     throw new Problem('not-found', { detail: `player not found: ${name}` })
@@ -50,13 +65,14 @@ export async function playerPage(visit: Visit): Promise<Page> {
       : ' is in no known guild'
   return {
     path,
-    control: html`${control}<p class="at"><a href="${kept(`/gained?kind=player&entity=${player}`)}" rel="nofollow">What this player gained, day by day</a></p>`,
+    control: html`${control}<p class="at"><a href="${gains}" rel="nofollow">All that this player gained, day by day</a></p>`,
     title: `${username}${guild}`,
-    lead: await hiddenText(visit, player),
+    lead: hiddenText(hidden),
     chapters: [
-      chapterOf('playtime', 'Playtime', await playtimeFigure(visit, player, frame)),
+      chapterOf('playtime', 'Playtime', await playtimeFigure(visit, player, { ...frame, hidden })),
       chapterOf('sessions', 'Sessions', sessions),
-      chapterOf('biography', 'Names and guilds', biographyFigure(spells, player)),
+      chapterOf('counters', 'Counters', await countersFigure(visit, player, frame, gains)),
+      chapterOf('biography', 'Names and guilds', biographyFigure(spells, player, { now: visit.now, hidden })),
       ...(boards.length > 0 ? [chapterOf('boards', 'Leaderboards', boardsFigure(boards))] : []),
     ],
   }
@@ -73,13 +89,26 @@ async function readHidden({ sql }: Visit, player: string): Promise<string[]> {
   return rows.map(({ hidden }) => hidden)
 }
 
-async function hiddenText(visit: Visit, player: string): Promise<string> {
-  const hidden = await readHidden(visit, player)
-  if (hidden.length === 0) return 'As far as the public API shows it; ? is unknown.'
-  return `Hides ${hidden.map(apiWords).join(', ')}: what is hidden is unknown, not zero.`
+/** What each rule of privacy hides; others are called as the API calls them. */
+const hiddenWords: Readonly<Record<string, string>> = {
+  mainAccess: 'counters and ranks',
+  characterListAccess: 'the list of characters',
+  characterDataAccess: 'what each character did',
+  characterBuildAccess: 'how characters are built',
+  onlineStatus: 'whether and where they are online',
+  guildHistoryAccess: 'former guilds',
+  guildHighRankedAccess: 'weekly aims in the guild',
 }
 
-async function playtimeFigure(visit: Visit, player: string, period: Frame): Promise<Figure> {
+function hiddenText(hidden: readonly string[]): string {
+  if (hidden.length === 0) return 'As far as the public API shows it; ? is unknown.'
+  return `Hides ${hidden.map((rule) => hiddenWords[rule] ?? apiWords(rule)).join(', ')}: what is hidden is unknown, not zero.`
+}
+
+/** A period of one who hides something. */
+type Hiding = Period & { readonly hidden: readonly string[] }
+
+async function playtimeFigure(visit: Visit, player: string, { hidden, ...period }: Hiding): Promise<Figure> {
   const { sql, now } = visit
   // Whole days, as far as they are over.
   const from = new Date(Math.floor(period.from.getTime() / DAY) * DAY)
@@ -96,18 +125,19 @@ async function playtimeFigure(visit: Visit, player: string, period: Frame): Prom
   )
   const known = days.filter(({ least }) => least !== null)
   if (known.length === 0) return missing('days', 'Playtime is not known', 'wynnsync sync online-players')
-  const sum = (of: 'least' | 'most') => known.reduce((total, one) => total + (one[of] ?? 0), 0)
+  const sum = (of: 'least' | 'most') => number(known.reduce((total, one) => total + (one[of] ?? 0), 0) / 3600, 1)
+  const [least, most] = [sum('least'), sum('most')]
   const hours = (seconds: number | null) => (seconds === null ? null : Math.round(seconds / 360) / 10)
   return {
     id: 'days',
-    title: `Between ${number(sum('least') / 3600, 1)} and ${number(sum('most') / 3600, 1)} hours on the ${count(known.length, 'watched day')}, of ${days.length} in this period`,
+    title: `${least === most ? least : `Between ${least} and ${most}`} hours on the ${count(known.length, 'watched day')}, of ${days.length} in this period`,
     lead: 'At least what responses show, at most what the bounds of the sessions allow. Coverage: the share of the day that was watched.',
     legend: legendLine([
       { fill: 'var(--g4)', label: 'listed online' },
       { fill: 'var(--g4)', opacity: 0.4, label: 'perhaps online' },
       { fill: 'url(#unknown)', label: 'not watched, or hidden' },
     ]),
-    picture: await stripOf(visit, player, { from, to }),
+    picture: await stripOf(visit, player, { from, to, hidden }),
     table: {
       columns: ['Day (UTC)', 'Hours, at least', 'Hours, at most', 'Coverage'],
       rows: days.map((one) => [String(one.day), hours(one.least), hours(one.most), percent(one.coverage)]),
@@ -126,11 +156,10 @@ interface Stretch {
 }
 
 /** The hours of each day, the latest first: when the player was listed, paler where that is possible; hatched where nothing is known. */
-async function stripOf(visit: Visit, player: string, { from, to }: Period): Promise<Markup> {
-  const { sql } = visit
+async function stripOf({ sql }: Visit, player: string, { from, to, hidden }: Hiding): Promise<Markup> {
   const seen = await observedOf(sql, 'online-players')
   const begin = new Date(Math.max(from.getTime(), Math.ceil(to.getTime() / DAY) * DAY - DAYS * DAY))
-  const [sessions, blind, hidden] = await Promise.all([
+  const [sessions, blind] = await Promise.all([
     sql.query<Stretch & { readonly earliest: Date | null; readonly latest: Date | null }>(
       `select login_estimate as since, coalesce(logout_estimate, listed_until) as until, login_earliest as earliest, logout_latest as latest
          from analytics.player_session where player_uuid = $1::text::uuid and listed_from < $3 and coalesce(logout_latest, listed_until) >= $2
@@ -142,7 +171,6 @@ async function stripOf(visit: Visit, player: string, { from, to }: Period): Prom
          from analytics.unobserved('online-players', $1, $2)`,
       [begin, to],
     ),
-    readHidden(visit, player),
   ])
   const end = Math.min(to.getTime(), seen?.last.getTime() ?? 0)
   const unknown = [
@@ -228,6 +256,78 @@ async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {
   }
 }
 
+/** What people ask for most, in this order; the page of gains has all. */
+const shownCounters = [
+  ...['playtime', 'totalLevel', 'wars', 'guildRaids.total', 'raids.total', 'dungeons.total', 'completedQuests'],
+  ...['contentCompletion', 'lootruns', 'worldEvents', 'mobsKilled', 'chestsFound'],
+]
+
+/** So many instants of a period are drawn. */
+const POINTS = 60
+
+interface Counted {
+  readonly counter: string
+  readonly gained: number | null
+  readonly quality: string
+  /** The last number of each part of the period that has one, and when it was observed, ms; null: none has. */
+  readonly values: readonly number[] | null
+  readonly times: readonly number[] | null
+}
+
+/** What each counter was when it was observed, and how much it rose. */
+async function countersFigure(
+  { sql, now }: Visit,
+  player: string,
+  { from, to }: Period,
+  gains: string,
+): Promise<Figure> {
+  const rows = await sql.query<Counted>(
+    `select asked.counter, risen.gained, risen.quality, series.* from unnest($2::text[]) with ordinality as asked(counter, place)
+      cross join lateral analytics.counter_risen('player', $1::text::uuid, null, asked.counter, array[$3::timestamptz], array[$4::timestamptz]) risen
+      cross join lateral (
+        select array_agg(point.value order by point.at) as values, array_agg(point.at order by point.at) as times
+          from (select distinct on (part) one.value, extract(epoch from one.observed_at)::float8 * 1000 as at, floor(extract(epoch from one.observed_at - $3) / $5) as part
+                  from analytics.counter_series('player', $1::text::uuid, null, asked.counter, $3, $4) one
+                 where one.value is not null and one.observed_at >= $3 order by part, one.observed_at desc) point) series
+      where risen.gained is not null or series.values is not null
+      order by asked.place`,
+    [player, shownCounters, from, to, (to.getTime() - from.getTime()) / 1000 / POINTS],
+  )
+  if (rows.length === 0)
+    return missing('counted', 'No counter is known in this period', `wynnsync sync players --player ${player}`)
+  const rose = rows.filter(({ gained }) => (gained ?? 0) > 0)
+  const last = rows.reduce((latest, { times }) => Math.max(latest, times?.at(-1) ?? 0), 0)
+  const amount = (value: number | null | undefined, sign = ''): Cell =>
+    value == null ? null : { value, shown: `${sign}${compact(value)}` }
+  return {
+    id: 'counted',
+    title: `${number(rose.length)} of ${count(rows.length, 'counter')} rose in this period`,
+    lead: `Each dot is a new number${last > 0 ? `, the latest of ${moment(new Date(last), now)} UTC` : ''}. With ≥, responses do not show all of the period.`,
+    table: {
+      columns: ['Counter', 'Last shown', 'Gained', 'How sure', 'Over time'],
+      rows: rows.map(({ counter, gained, quality, values, times }) => [
+        html`<a href="${gains}&counter=${encodeURIComponent(counter)}" rel="nofollow">${apiWords(counter)}</a>`,
+        ...[amount(values?.at(-1)), amount(gained, quality === 'exact' ? '' : '≥ '), quality.replace('_', ' ')],
+        dotsOf(
+          values ?? [],
+          (times ?? []).map((at) => (at - from.getTime()) / (to.getTime() - from.getTime())),
+        ),
+      ]),
+    },
+    isTableShown: true,
+  }
+}
+
+/** Numbers as dots, the least at the bottom. @param places from 0 to 1, of each */
+function dotsOf(values: readonly number[], places: readonly number[]): Markup {
+  const [least, most] = [Math.min(...values), Math.max(...values)]
+  const dots = values.map(
+    (value, nth) =>
+      `M${((places[nth] ?? 0) * 174 + 3).toFixed(1)} ${most > least ? (17 - (14 * (value - least)) / (most - least)).toFixed(1) : 10}h0`,
+  )
+  return html`<svg class="spark" viewBox="0 0 180 20" preserveAspectRatio="none" role="img" aria-label="${count(values.length, 'number')} over time"><path d="${dots.join('')}" stroke="var(--cover)" stroke-width="5" stroke-linecap="round"/></svg>`
+}
+
 interface BoardPlace {
   readonly type: string
   readonly place: number
@@ -269,18 +369,42 @@ function boardsFigure(boards: readonly BoardPlace[]): Figure {
   })
 }
 
-function biographyFigure(spells: readonly Spell[], player: string): Figure {
+function biographyFigure(spells: readonly Spell[], player: string, known: Knowing): Figure {
   if (spells.length === 0) return missing('spells', 'No name or guild is known', 'wynnsync sync players guilds')
   const names = new Set(spells.flatMap(({ username }) => username ?? []))
-  return listFigure(
-    'spells',
-    `${count(names.size, 'name')}, ${count(new Set(spells.flatMap(({ guild }) => guild ?? [])).size, 'guild')}`,
-    {
-      columns: ['Name', 'Guild', 'Rank', 'From (UTC)', 'Last shown (UTC)', 'Until (UTC)'],
-      rows: spells.map(({ username, guild, name, rank, since, shown, until }) => [
-        ...[username, guild === null ? '' : guildLink(guild, name), rank ?? '', since, shown, until ?? ''],
-      ]),
-      note: csvLink('player_biography', { player }),
-    },
-  )
+  return {
+    ...listFigure(
+      'spells',
+      `${count(names.size, 'name')}, ${count(new Set(spells.flatMap(({ guild }) => guild ?? [])).size, 'guild')}`,
+      {
+        columns: ['Name', 'Guild', 'Rank', 'From (UTC)', 'Last shown (UTC)', 'Until (UTC)'],
+        rows: spells.map(({ username, guild, name, rank, since, shown, until }) => [
+          ...[username, guild === null ? '' : guildLink(guild, name), rank ?? '', since, shown, until ?? ''],
+        ]),
+        note: csvLink('player_biography', { player }),
+      },
+    ),
+    picture: guildLine(spells, known),
+  }
+}
+
+interface Knowing {
+  readonly now: Date
+  readonly hidden: readonly string[]
+}
+
+/** The guilds of a life in their colours, from the first response until now: hatched after the last response that shows each, empty without a guild. */
+function guildLine(spells: readonly Spell[], { now, hidden }: Knowing): Markup {
+  const begin = Math.min(...spells.map(({ since }) => since.getTime()))
+  const scale = 1440 / Math.max(1, now.getTime() - begin)
+  const part = (from: Date, to: Date, fill: string, said: string) =>
+    html`<rect x="${((from.getTime() - begin) * scale).toFixed(1)}" width="${Math.max(0, (to.getTime() - from.getTime()) * scale).toFixed(1)}" height="16" fill="${fill}"><title>${said}</title></rect>`
+  const parts = spells.map(({ since, shown, until, guild, name }) => {
+    // Which guilds were left is hidden, not that there were none.
+    const isUnknown = guild === null && until !== null && hidden.includes('guildHistoryAccess')
+    const fill = isUnknown ? 'url(#unknown)' : guild === null ? 'none' : guildColour(name ?? guild)
+    const said = `${isUnknown ? 'unknown' : guild === null ? 'no guild' : (name ?? guild)}: ${instant(since)} to ${instant(shown)}`
+    return html`${part(since, shown, fill, said)}${part(shown, until ?? now, 'url(#unknown)', 'not observed')}`
+  })
+  return html`<ol class="days"><li><span>${dayOf(new Date(begin), now)}</span><svg viewBox="0 0 1440 16" preserveAspectRatio="none" role="img" aria-label="Guilds over time; the table below has the same">${parts}</svg><span class="n">now</span></li></ol>`
 }
