@@ -108,7 +108,8 @@ async function wrongFiles(place: string, files: readonly Hashed[], { settings, s
       await opened.fetch(file, null, signal)
     } catch (error) {
       signal?.throwIfAborted()
-      if (!(error instanceof FatalError)) throw error
+      // A file that must not be read may be right.
+      if ((error as Error).constructor !== FatalError) throw error
       wrong.add({ file: file.path, problem: messageOf(error) })
     }
   }

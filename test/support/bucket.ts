@@ -9,8 +9,11 @@ export interface Bucket {
   /** By their keys. */
   readonly objects: Map<string, Buffer>
   readonly endpoint: string
-  /** Called before each request is done. A number is the status that it is answered with instead. */
-  before: (method: string, key: string, request: IncomingMessage) => number | undefined
+  /**
+   * Called before each request is done; the key of a list is ''. A number is the status that it is answered with instead, a text the body of
+   * status 200, and `cut` ends the connection in the middle of the body.
+   */
+  before: (method: string, key: string, request: IncomingMessage) => number | string | undefined
 }
 
 const tagOf = (object: Buffer) => `"${createHash('sha256').update(object).digest('hex').slice(0, 32)}"`
@@ -22,6 +25,14 @@ function isAllowed({ headers }: IncomingMessage, object: Buffer | undefined): bo
   return tag === undefined || (object !== undefined && tagOf(object) === tag)
 }
 
+/** What a service says of some objects. */
+export function listOf(objects: Iterable<readonly [key: string, content: Buffer]>): string {
+  const contents = [...objects].map(
+    ([key, { length }]) => `<Contents><Key>${key}</Key><Size>${length}</Size></Contents>`,
+  )
+  return `<ListBucketResult>${contents.join('')}</ListBucketResult>`
+}
+
 /** Serves it until the test has ended. */
 export async function openBucket(): Promise<Bucket> {
   const objects = new Map<string, Buffer>()
@@ -30,10 +41,15 @@ export async function openBucket(): Promise<Bucket> {
     for await (const chunk of request) chunks.push(chunk)
     const url = new URL(String(request.url), 'http://x')
     const key = decodeURIComponent(url.pathname.replace('/bucket/', ''))
-    const status = bucket.before(String(request.method), key, request)
+    const instead = bucket.before(String(request.method), key, request)
     const prefix = url.searchParams.get('prefix')
     const object = objects.get(key)
-    if (status !== undefined) response.writeHead(status).end()
+    if (typeof instead === 'number') response.writeHead(instead).end()
+    else if (instead === 'cut') {
+      response.writeHead(200, { 'content-length': 1 + (object?.length ?? 0) })
+      response.write(object ?? '', () => request.socket.destroy())
+    } else if (instead !== undefined)
+      response.writeHead(200, { 'content-type': /^<html/.test(instead) ? 'text/html' : 'application/xml' }).end(instead)
     else if (request.method === 'PUT') {
       const allowed = isAllowed(request, object)
       if (allowed) objects.set(key, Buffer.concat(chunks))
@@ -43,9 +59,7 @@ export async function openBucket(): Promise<Bucket> {
       response.end()
     } else if (prefix !== null) {
       const found = [...objects].filter(([name]) => name.startsWith(prefix))
-      response.end(
-        found.map(([name, { length }]) => `<Contents><Key>${name}</Key><Size>${length}</Size></Contents>`).join(''),
-      )
+      response.end(listOf(found))
     } else if (object) response.writeHead(200, { etag: tagOf(object) }).end(object)
     else response.writeHead(404).end()
   }).listen(0, '127.0.0.1')

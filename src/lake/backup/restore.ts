@@ -138,7 +138,8 @@ async function checkFiles(place: LakePlace, { files }: Manifest, { signal, onChe
     onChecked(nth, files.length)
     await place.fetch(file, null, signal).catch((error: unknown) => {
       signal?.throwIfAborted()
-      if (!(error instanceof FatalError)) throw error
+      // Of what refuses it, the error itself says more.
+      if ((error as Error).constructor !== FatalError) throw error
       const what = `${place.place}: ${file.path} cannot be restored, and nothing was loaded: ${messageOf(error)}`
       throw new FatalError(`${what}; restore from another copy of the backup`, { cause: error })
     })

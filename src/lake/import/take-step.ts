@@ -78,7 +78,7 @@ export async function takeStep(work: Import, step: Step): Promise<Taken> {
 function reasonOf(error: unknown): string {
   // Data that Postgres refuses: classes 22 and 23, and 54 where a value is nested too deep.
   const state = sqlState(error)
-  const isOfFile = state === undefined ? error instanceof FatalError : /^(2[23]|54)/.test(state)
+  const isOfFile = state === undefined ? (error as Error).constructor === FatalError : /^(2[23]|54)/.test(state)
   if (isOfFile) return (error as Error).message.slice(0, 300)
   throw error
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { FatalError } from '../../base/errors.ts'
+import { codeOf, FatalError } from '../../base/errors.ts'
 
 /** The longest index or list that is read, in bytes: 100,000 files. */
 const LONGEST_INDEX = 64_000_000
@@ -12,6 +12,8 @@ const LONGEST_INDEX = 64_000_000
 export async function openFile(path: string): Promise<FileHandle> {
   const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
+    // That says nothing of the file.
+    if (/^E(ACCES|PERM|MFILE|NFILE)$/.test(String(codeOf(error)))) throw error
     throw new FatalError('it cannot be opened', { cause: error })
   })
   if ((await file.stat()).isFile()) return file

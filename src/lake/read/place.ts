@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { open, realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
-import { FatalError, messageOf, RetryableError, UsageError } from '../../base/errors.ts'
+import { codeOf, FatalError, messageOf, RetryableError, UsageError } from '../../base/errors.ts'
 import { openHttp, redirectTarget, sendTo } from '../../base/http.ts'
 import type { ProxySettings } from '../../base/proxies.ts'
 import { INDEX, type LakeFile, type LakeIndex, parseIndex } from '../index-file.ts'
@@ -17,7 +17,8 @@ async function pathIn(folder: string, path: string): Promise<string> {
   const real = await realpath(folder).catch(() => {
     throw new UsageError(`there is no folder ${folder}`)
   })
-  const found = await realpath(join(real, path)).catch(() => {
+  const found = await realpath(join(real, path)).catch((error: unknown) => {
+    if (!/^E(NOENT|NOTDIR|LOOP|IO)$/.test(String(codeOf(error)))) throw error
     if (path === INDEX) throw new UsageError(`${folder} has no ${INDEX}: no lake was exported into it`)
     throw new FatalError('it is missing')
   })
@@ -71,7 +72,7 @@ export function openPlace(place: string, settings?: StoreSettings): LakePlace {
       const out = to === null ? undefined : await open(to, 'w', 0o600)
       let size = 0
       try {
-        for await (const chunk of await read(file.path, signal)) {
+        for await (const chunk of whole(await read(file.path, signal), file, signal)) {
           signal?.throwIfAborted()
           size += chunk.length
           if (size > file.bytes) throw new FatalError('it is longer than is listed')
@@ -84,6 +85,17 @@ export function openPlace(place: string, settings?: StoreSettings): LakePlace {
       if (size !== file.bytes) throw new FatalError('it is shorter than is listed')
       if (hash.digest('hex') !== file.sha256) throw new FatalError('its SHA-256 is not the one that is listed')
     },
+  }
+}
+
+/** What a server or bucket sends of a file. @throws RetryableError where it ends early */
+async function* whole(chunks: AsyncIterable<Buffer>, { path }: Fetched, signal: AbortSignal | undefined) {
+  try {
+    yield* chunks
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (!/^(UND_|ECONN|EPIPE|ETIMEDOUT)/.test(String(codeOf(error)))) throw error
+    throw new RetryableError(`${path} came only in part: ${messageOf(error)}`, { cause: error })
   }
 }
 
@@ -116,8 +128,8 @@ function readBucket(place: string, settings: StoreSettings): Read {
   return async (path, signal) => {
     const { bucketOf } = await import('../s3/s3-store.ts')
     const { bucket, prefix } = bucketOf(place, settings)
-    const object = await bucket.get(prefix + path, signal)
-    if (object) return object.body as AsyncIterable<Buffer>
+    const body = await bucket.stream(prefix + path, signal)
+    if (body) return body as AsyncIterable<Buffer>
     if (path === INDEX) throw new UsageError(`${place} has no ${INDEX}: no lake was exported into it`)
     throw new FatalError('it is missing')
   }

@@ -27,19 +27,23 @@ interface Upload {
 }
 
 interface S3Object {
-  readonly body: Readable
+  readonly text: string
   /** Tells one content of a key from another. */
   readonly tag: string | undefined
 }
+
+/** The key or the bucket is refused: that says nothing of what lies there. */
+class Refused extends FatalError {}
 
 /** One bucket of a service that speaks the protocol of S3. */
 export interface S3Bucket {
   /** @returns undefined when there is no such key @throws FatalError when it is refused; RetryableError when the service is away */
   get(key: string, signal?: AbortSignal): Promise<S3Object | undefined>
+  /** The same for what may be long: it is read once. */
+  stream(key: string, signal?: AbortSignal): Promise<Readable | undefined>
   /** @returns false when there is another object than the one that it may replace */
   put(key: string, upload: Upload): Promise<boolean>
-  /** All keys that begin with a prefix. */
-  /** Sizes in bytes by key. */
+  /** All keys that begin with a prefix, with their sizes in bytes. */
   list(prefix: string): Promise<ReadonlyMap<string, number>>
   remove(key: string): Promise<void>
 }
@@ -96,43 +100,59 @@ export function openBucket(
   async function ask(
     method: Method,
     url: string,
-    upload?: Upload,
-    signal?: AbortSignal,
-  ): Promise<S3Object | undefined> {
+    {
+      upload,
+      signal,
+      isStream = false,
+    }: { upload?: Upload; signal?: AbortSignal | undefined; isStream?: boolean } = {},
+  ): Promise<(S3Object & { readonly body: Readable }) | undefined> {
+    const isList = url.includes('?')
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted()
-      const response = await once(method, url, upload, signal).catch((error: unknown) => {
-        signal?.throwIfAborted()
-        if (error instanceof FatalError || error instanceof UsageError) throw error
-        return messageOf(error)
-      })
-      const status = typeof response === 'string' ? 0 : response.statusCode
-      if (typeof response !== 'string' && status >= 200 && status < 300)
-        return { body: response.body, tag: response.headers.etag?.toString() }
-      const reason = typeof response === 'string' ? response : await reasonOf(response, url)
-      if (status === 404 && !reason.includes('NoSuchBucket')) return undefined
+      const answer = await once(method, url, upload, signal)
+        .then((response) => answerOf(response, url, isStream))
+        .catch((error: unknown) => {
+          signal?.throwIfAborted()
+          if (error instanceof FatalError || error instanceof UsageError) throw error
+          return { status: 0, reason: messageOf(error) }
+        })
+      if (!('status' in answer)) return answer
+      const { status, reason } = answer
+      if (status === 404 && !reason.includes('NoSuchBucket') && !isList) return undefined
       // Another was put there, or is being put there.
       if (upload?.replaces !== undefined && (status === 412 || status === 409)) return undefined
       if (upload?.replaces !== undefined && status === 501)
-        return await ask(method, url, { ...upload, replaces: undefined })
+        return await ask(method, url, { upload: { ...upload, replaces: undefined } })
       const said = `${new URL(url).host}, bucket ${bucket}: ${reason}`
-      if (status !== 0 && status !== 429 && status < 500) throw new FatalError(said)
+      if (status !== 0 && status !== 429 && status < 500) throw new Refused(said)
       if (attempt === ATTEMPTS) throw new RetryableError(said)
       await clock.sleep(FIRST_WAIT * 2 ** (attempt - 1), signal)
     }
   }
 
   return {
-    get: (key, signal) => ask('GET', at(key), undefined, signal),
+    get: (key, signal) => ask('GET', at(key), { signal }),
+    stream: async (key, signal) => (await ask('GET', at(key), { signal, isStream: true }))?.body,
     put: async (key, upload) => {
-      const response = await ask('PUT', at(key), upload)
-      await textOf(response?.body)
+      const response = await ask('PUT', at(key), { upload })
       if (!response && upload.replaces === undefined) throw new FatalError(`${key} cannot be put there: status 404`)
       return response !== undefined
     },
-    remove: async (key) => void (await textOf((await ask('DELETE', at(key)))?.body)),
-    list: (prefix) => listKeys(prefix, async (query) => await textOf((await ask('GET', `${base}?${query}`))?.body)),
+    remove: async (key) => void (await ask('DELETE', at(key))),
+    list: (prefix) => listKeys(prefix, async (query) => (await ask('GET', `${base}?${query}`))?.text ?? ''),
   }
+}
+
+/** What a response says. @throws what reading its body does: it ends early */
+async function answerOf(response: HttpResponse, url: string, isStream: boolean) {
+  const { statusCode: status, headers, body } = response
+  if (status < 200 || status >= 300) return { status, reason: await reasonOf(response, url) }
+  // What stands between answers for a bucket that is away, and has stored nothing.
+  const isPage = String(headers['content-type']).startsWith('text/html') && !url.endsWith('.html')
+  const text = isStream && !isPage ? '' : await textOf(body)
+  if (isPage || (url.includes('?') && !text.includes('<ListBucketResult')))
+    return { status: 0, reason: `status ${status} with what no bucket sends` }
+  return { body, text, tag: headers.etag?.toString() }
 }
 
 /** Sizes in bytes by key. @param answer the XML of a query */
@@ -170,10 +190,10 @@ async function reasonOf({ statusCode, headers, body }: HttpResponse, url: string
 }
 
 /** The body of a response that is not long. */
-export async function textOf(response: Readable | undefined, most = 64_000_000): Promise<string> {
+async function textOf(response: Readable, most = 64_000_000): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of response ?? []) {
+  for await (const chunk of response) {
     size += chunk.length
     if (size > most) throw new FatalError('the response is too long')
     chunks.push(chunk)

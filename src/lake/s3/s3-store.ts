@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { UsageError } from '../../base/errors.ts'
 import { sha256Of } from '../file-hash.ts'
 import type { LakeStore, StoreSettings } from '../lake-store.ts'
-import { openBucket, type S3Bucket, textOf } from './s3-client.ts'
+import { openBucket, type S3Bucket } from './s3-client.ts'
 
 /** Names that need no escapes, in a URL or in XML. */
 const PLACE = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w.=/-]*))?$/i
@@ -23,10 +23,7 @@ export function bucketOf(place: string, { s3, proxy, clock }: StoreSettings): { 
 export function s3Store(place: string, settings: StoreSettings): LakeStore {
   const { bucket, prefix } = bucketOf(place, settings)
   const name = createHash('sha256').update(place).digest('hex').slice(0, 20)
-  const readText = async (path: string, signal?: AbortSignal) => {
-    const object = await bucket.get(prefix + path, signal)
-    return object && (await textOf(object.body))
-  }
+  const readText = async (path: string, signal?: AbortSignal) => (await bucket.get(prefix + path, signal))?.text
   const uploadOf = async (file: string, sha256?: string) => {
     const { size: bytes } = await stat(file)
     return { file, bytes, sha256: sha256 ?? (await sha256Of(file)) }
@@ -40,7 +37,7 @@ export function s3Store(place: string, settings: StoreSettings): LakeStore {
     },
     replace: async (file, path, was) => {
       const object = await bucket.get(prefix + path)
-      if ((object && (await textOf(object.body))) !== was) return false
+      if (object?.text !== was) return false
       const upload = { ...(await uploadOf(file)), replaces: object ? object.tag : null }
       if (await bucket.put(prefix + path, upload)) return true
       // Sent twice where the response to the first was lost, it is refused for what it is itself.

@@ -11,11 +11,13 @@ const isCapture = `hold.guild_uuid is not null
         and (hold.guild_uuid is distinct from before.guild_uuid
              or hold.acquired > coalesce(before.acquired, before.valid_from + interval '10 minutes'))
         and not coalesce(hold.acquired < before.acquired and hold.acquired < before.valid_from, false)
-        and not exists (select from game.territory_hold earlier
-                         where earlier.territory = hold.territory and earlier.valid_from < hold.valid_from
-                           and earlier.valid_from >= hold.acquired - interval '10 minutes' and earlier.guild_uuid = hold.guild_uuid
-                           and coalesce((earlier.document ->> 'acquired')::timestamptz, earlier.acquired)
-                               >= coalesce((hold.document ->> 'acquired')::timestamptz, hold.acquired))`
+        -- Few holds before began so late: the others are not looked for.
+        and not (before.valid_from >= hold.acquired - interval '10 minutes'
+                 and exists (select from game.territory_hold earlier
+                              where earlier.territory = hold.territory and earlier.valid_from < hold.valid_from
+                                and earlier.valid_from >= hold.acquired - interval '10 minutes' and earlier.guild_uuid = hold.guild_uuid
+                                and coalesce((earlier.document ->> 'acquired')::timestamptz, earlier.acquired)
+                                    >= coalesce((hold.document ->> 'acquired')::timestamptz, hold.acquired)))`
 
 export const captureColumns =
   'territory, captured_at, held_from, observed_at, from_guild_uuid, from_guild_name, to_guild_uuid, to_guild_name'
