@@ -3,8 +3,12 @@ returns table (joined_in timestamptz, joined int, still_after_30d int, still_aft
 language sql stable parallel safe set jit = off
 begin atomic
   with event as materialized (
-    select one.player_uuid, one.at, one.event, one.not_before from analytics.membership_event one
-     where one.guild_uuid = guild and one.event in ('joined', 'left')
+    -- The same of who joined, and of when that one left next: how often the player left after that.
+    select one.player_uuid, one.at, one.event, case when one.event = 'left' then one.not_before end as not_before,
+           count(*) filter (where one.event = 'left') over (partition by one.player_uuid order by one.at desc, one.event
+                                                             rows unbounded preceding) as leavings
+      from analytics.membership_event one
+     where one.guild_uuid = guild and one.event in ('joined', 'left') and one.at >= from_time
   ), seen as (
     select greatest((select item.observed_at from sync.work_item item where item.resource = 'guilds' and item.key = guild::text),
                     (select max(sample.observed_at) from game.guild_sample sample where sample.guild_uuid = guild)) as until
@@ -14,10 +18,9 @@ begin atomic
            case when gone.at is null then seen.until else gone.not_before end as shown_until
       from event
      cross join seen
-      left join lateral (select one.at, one.not_before from event one
-                          where one.player_uuid = event.player_uuid and one.event = 'left' and one.at > event.at
-                          order by one.at limit 1) gone on true
-     where event.event = 'joined' and event.at >= from_time and event.at < to_time
+      left join event gone
+             on gone.player_uuid = event.player_uuid and gone.leavings = event.leavings and gone.event = 'left'
+     where event.event = 'joined' and event.at < to_time
   ), judged as (
     select spell.joined_in, spell.at + interval '720 hours' <= seen.until as can_be_30d,
            spell.at + interval '2160 hours' <= seen.until as can_be_90d,

@@ -28,8 +28,12 @@ begin atomic
     select instant.since, instant.at, instant.is_answer, max(instant.sample_at) over (partition by instant.since order by instant.at) as sample_at
       from (select part.since, one.observed_at as at, true as is_answer, null::timestamptz as sample_at
               from part
-              join sync.observation one on one.observed_at >= part.since and one.observed_at < part.until
-             where one.resource = 'guilds' and one.key = guild::text and one.status in ('ok', 'unchanged', 'partial')
+             -- Read for each part: else the responses of all time are, and compared with it.
+             cross join lateral (select response.observed_at from sync.observation response
+                                  where response.resource = 'guilds' and response.key = guild::text
+                                    and response.status in ('ok', 'unchanged', 'partial')
+                                    and response.observed_at >= part.since and response.observed_at < part.until
+                                 offset 0) one
              union all
             select sample.since, sample.observed_at, false, sample.observed_at from sample) instant
   ), answer as (

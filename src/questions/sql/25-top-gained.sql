@@ -23,7 +23,7 @@ begin atomic
     -- What members gained is cheap to know of many at once.
     select own.nth, own.gained, own.at_most, own.quality
       from (select array_agg(most.owner order by most.nth) as owners, array_agg(most.part order by most.nth) as parts
-              from asked join most on most.nth <= asked.n + 2 where asked.is_of_members) members
+              from asked join most on most.nth <= asked.n + 2 where asked.is_of_members having count(*) > 0) members
      cross join asked
      cross join lateral analytics.members_gained(members.owners, members.parts, asked.counter, asked.begins, asked.ends) own
   ), tried_later as materialized (
@@ -35,7 +35,7 @@ begin atomic
                                 array_agg(most.part order by most.nth) as parts
                            from most
                           where asked.is_of_members and most.nth > asked.n + 2 and most.nth <= 4 * asked.n + 40
-                            and (most.most > least.gained or most.fell)) members
+                            and (most.most > least.gained or most.fell) having count(*) > 0) members
      cross join lateral analytics.members_gained(members.owners, members.parts, asked.counter, asked.begins, asked.ends) own
   ), tried as materialized (
     select most.owner, most.part, most.most, most.fell, own.gained, own.at_most, own.quality,

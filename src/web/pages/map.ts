@@ -24,18 +24,15 @@ export async function mapPage(visit: Visit): Promise<Page> {
     ...(at && { to: new Date(at.getTime() + 1) }),
   })
   const isLive = !at && !query.has('to')
-  const [mapFrame, known, seen, moments] = await Promise.all([
+  const [mapFrame, rows, moments] = await Promise.all([
     mapFrameOf(sql, period),
-    readStanding(sql),
-    observedOf(sql, 'territories'),
+    observedOf(sql, 'territories').then((seen) => readStanding(sql, seen !== null && seen.last <= period.to)),
     readMoments(sql, 'territories', period),
   ])
-  const isLatest = seen !== null && seen.last <= period.to
-  const rows = isLatest ? known : known.map(({ territory, links }) => ({ ...unseen, territory, links }))
   const frame = {
     ...mapFrame,
-    routes: new Map(known.map(({ territory, links }) => [territory, links ?? []])),
-    headquarters: new Set(known.flatMap(({ territory, hq }) => (isLatest && hq ? [territory] : []))),
+    routes: new Map(rows.map(({ territory, links }) => [territory, links ?? []])),
+    headquarters: new Set(rows.flatMap(({ territory, hq }) => (hq ? [territory] : []))),
     pageOf: (name: string) => pathOf('territories', name),
     guildPageOf: (uuid: string) => pathOf('guilds', uuid),
     ...{ tools, room: ROOM },
@@ -106,8 +103,8 @@ function levelOf(level: string | null): string | number | null {
 /** Of a time before the last observation nothing of this is said. */
 const unseen = { since: null, hq: null, treasury: null, defences: null, stored: null }
 
-async function readStanding(sql: Visit['sql']): Promise<PlaceRow[]> {
-  return await sql.query<PlaceRow>(
+async function readStanding(sql: Visit['sql'], isLatest: boolean): Promise<readonly PlaceRow[]> {
+  const known = await sql.query<PlaceRow>(
     `select place.territory, (extract(epoch from place.held_from) / 60)::int as since, place.is_hq as hq, place.treasury, place.defences,
             (select array_agg(links_to order by position) from analytics.territory_link link where link.territory = place.territory) as links,
             stored.stored
@@ -115,8 +112,10 @@ async function readStanding(sql: Visit['sql']): Promise<PlaceRow[]> {
        left join (select place.territory, jsonb_object_agg(lower(kind.resource), jsonb_build_array(generation, stored, storage_limit)) as stored
                     from game.territory place ${latestResources('$1')} where place.valid_until = 'infinity' group by 1) stored on stored.territory = place.territory
       where place.min_x is not null and place.min_z is not null and place.max_x is not null and place.max_z is not null`,
-    [territoryVocabulary.resourceType],
+    // Each of them is looked up for each place, many in months long ago.
+    [isLatest ? territoryVocabulary.resourceType : []],
   )
+  return isLatest ? known : known.map(({ territory, links }) => ({ ...unseen, territory, links }))
 }
 
 /** What is known of each territory of the map now, in the order of their names, which its script has. */
