@@ -7,7 +7,7 @@ begin atomic
            case when known.gained is not null then known.most end as at_most,
            case when known.gained is null then 'unknown' else known.quality end as quality
       from analytics.members_between(guild, from_time, to_time) member
-     cross join (select analytics.member_field_unsent('contributed', from_time, to_time)) lacking(part)
+     cross join (select analytics.member_field_unsent('contributed', from_time, to_time) offset 0) lacking(part)
       left join analytics.member_rise(guild, 'contributed', from_time, to_time, true, null) risen on risen.player_uuid = member.player_uuid
      cross join lateral (
        select case when member.is_answered and lacking.part is distinct from 'all' and risen.gained <= 2 ^ 53 then risen.gained end as gained,

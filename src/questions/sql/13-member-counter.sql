@@ -7,7 +7,7 @@ begin atomic
     from analytics.members_between(guild, from_time, to_time) member
     left join analytics.member_rise(guild, counter, from_time, to_time, counter = 'contributed', null) rise
            on rise.player_uuid = member.player_uuid
-   cross join (select analytics.member_field_unsent(counter, from_time, to_time)) lacking(part)
+   cross join (select analytics.member_field_unsent(counter, from_time, to_time) offset 0) lacking(part)
    -- A member who hides a counter has no samples of it, or only ones that are to be removed, which is not zero. Looked up once, the newest first.
    cross join lateral (select coalesce((select true from game.member_counter counted
                                          where counted.guild_uuid = guild and counted.counter = member_counter.counter

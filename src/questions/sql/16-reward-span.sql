@@ -29,7 +29,7 @@ with version as (
          lower(known.during) as valid_from, coalesce(upper(known.during), 'infinity') as valid_until
     from carried pool
     join game.loot_pool_reward reward using (internal_name, level, valid_from)
-   cross join (select analytics.times_not_sent('loot_pool_reward') as during) lacking
+   cross join (select analytics.times_not_sent('loot_pool_reward') as during offset 0) lacking
    cross join lateral unnest(tstzmultirange(tstzrange(pool.valid_from, pool.valid_until)) - lacking.during) as known(during)
 ), marked as (
   select listed.*,
