@@ -93,6 +93,14 @@ describe.skipIf(!hasBrowser)(`each page of the program in a browser${why}`, () =
     await page.locator('#map-slider').press('Home')
     // Of a hold that began before nothing says when.
     expect(await old()).toBeLessThan(now)
+    await page.selectOption('#map-mode', 'resources')
+    const [keys, places] = await Promise.all(
+      ['#map-said rect', '.map-port g[data-mark=rect] rect'].map((of) =>
+        page.locator(of).evaluateAll((all) => all.map((one) => one.getAttribute('fill'))),
+      ),
+    )
+    expect(places?.filter((fill) => !keys?.includes(fill))).toEqual(places?.filter((fill) => fill === 'url(#unknown)'))
+    expect(new Set(places).size).toBeGreaterThan(1)
     await page.goto(`${at.url}/map`)
     await page.goto(`${at.url}/map#t=2026-05-31T11:00Z`)
     await page.reload()

@@ -258,7 +258,7 @@ function viewMap({ resources, levels, blind, places: given }) {
   }
   const said = {
     guild: '', patterns: 'Colours and lines that can be told apart where few colours are seen.', treasury: 'Darker: a larger treasury, as last seen.', defences: 'Darker: stronger defences, as last seen.',
-    resources: 'What each produces beside emeralds: ore, crops, fish or wood.', age: 'Darker: held for longer, up to a month.',
+    resources: 'What each produces most beside emeralds:', age: 'Darker: held for longer, up to a month.',
     heat: 'Darker: changed hands more often in this period.',
   }
   view.paint = (place, guild) => {
@@ -267,10 +267,17 @@ function viewMap({ resources, levels, blind, places: given }) {
     if (fill === undefined) return [guild < 0 ? 'url(#unknown)' : fills[guild], isDim ? 0.15 : 1]
     return share === undefined ? ['url(#unknown)', 1] : [fill, isDim ? share * 0.15 : share]
   }
-  modeOf.addEventListener('change', () => {
-    document.getElementById('map-said').textContent = said[modeOf.value]
-    view.show(step)
-  })
+  const say = () => {
+    const line = document.getElementById('map-said')
+    line.textContent = said[modeOf.value]
+    if (modeOf.value === 'resources')
+      for (const [what, fill] of Object.entries(resourceFills)) {
+        const key = document.querySelector('#map-legend .swatch').cloneNode(true)
+        key.firstElementChild.setAttribute('fill', fill)
+        line.append(' ', key, what === 'emerald' ? 'nothing' : what)
+      }
+  }
+  modeOf.addEventListener('change', () => { say(); view.show(step) })
 
   const routes = document.getElementById('map-routes')
   const showRoutes = () => svg.classList.toggle('without-routes', !routes.checked)
@@ -341,7 +348,7 @@ function viewMap({ resources, levels, blind, places: given }) {
     // The first moment that shows what happened by then.
     const found = instants.findIndex((one) => Date.parse(one) >= instant)
     if (found >= 0) slider.value = found
-    document.getElementById('map-said').textContent = said[modeOf.value]
+    say()
     view.show(slider.valueAsNumber)
     const wanted = changes.findIndex(([name]) => name === parts.get('at'))
     if (wanted >= 0) choose(wanted)
