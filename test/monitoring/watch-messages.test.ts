@@ -68,3 +68,17 @@ test('a message to Discord stays within the limits of its embeds, whatever the w
         expect(body).not.toMatch(/\\ud[89ab]/)
       }
 })
+
+test('a message to Discord about one item or patch has its picture, and one about several has none', () => {
+  const of = (path: string): Occurrence => ({
+    ...{ event: 'item changed', number: 1, writtenAt: new Date(0), at: new Date(0), text: 'bow: 1 changed', path },
+  })
+  const pictureOf = (...paths: readonly string[]) => {
+    const message = { id: 'msg', watch: 'w', occurrences: paths.map(of), site: 'https://example.org' }
+    return JSON.parse(bodyOf('discord', message)).embeds[0].thumbnail?.url
+  }
+  expect(pictureOf('/items/bow')).toBe('https://example.org/og/items/bow.png')
+  expect(pictureOf('/patches/3')).toBe('https://example.org/og/patches/3.png')
+  for (const paths of [['/items/bow', '/items/axe'], ['/players/x'], ['/worlds']])
+    expect([paths, pictureOf(...paths)]).toEqual([paths, undefined])
+})

@@ -119,7 +119,9 @@ function embedOf(message: Message) {
   const url = only ? urlOf(only.path, site) : site
   const names = new Set(occurrences.map(({ detail }) => detail?.guildName))
   const [guild] = names
-  const picture = names.size === 1 && first ? pictureOf(first.path, site) : undefined
+  // Of several about no guild, the picture would be that of one.
+  const picture =
+    first && (only || (names.size === 1 && typeof guild === 'string')) ? pictureOf(first.path, site) : undefined
   return {
     title: only ? shortened(discordLine(shortened(only.text)), longestTitle) : titleOf(message),
     description: only ? aboutOne(only, site) : linesOf(occurrences, (one) => discordItem(one, site)),
@@ -152,9 +154,9 @@ const ago = (at: Date) => `<t:${Math.floor(at.getTime() / 1000)}:R>`
 /** An address between the brackets of a link. */
 const linkable = (url: string) => url.replaceAll('(', '%28').replaceAll(')', '%29')
 
-/** The picture of the page of a guild or a territory; pages of players have none. */
+/** The picture of a page that has one; pages of players have none. */
 function pictureOf(path: string, site: string | undefined): string | undefined {
-  return /^\/(guilds|territories)\//.test(path) ? urlOf(`/og${path}.png`, site) : undefined
+  return /^\/(guilds|territories|items|patches)\//.test(path) ? urlOf(`/og${path}.png`, site) : undefined
 }
 
 /** The headers that identify and sign a message, as Standard Webhooks name them. @param now ms since the epoch */

@@ -265,7 +265,7 @@ function itemFigure({ query }: Visit, id: string, { record, since }: Version, fa
   const beside = [drops, ...(facts ? [poolsMarkup(facts, sorted), ...sets, recipesMarkup(facts, sorted)] : [])]
   return {
     id: 'card',
-    title: `${nameOf(record) ?? id}, as it is since ${instant(since)}`,
+    title: `${nameOf(record) ?? id}, as it ${facts ? 'is since' : 'was from'} ${instant(since)}`,
     picture: html`<div class="item">${card}<div>${beside}</div></div>`,
   }
 }
