@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser)(`each page of the program in a browser${why}`, () =
     expect(complaints).toEqual([])
   })
 
-  test('a printed map is whole, without what is clicked', async () => {
+  test('a printed map is whole, and no page is printed with what is clicked', async () => {
     const { page } = await open('/map')
     await page.locator('.map-port').focus()
     for (const key of ['+', '+', 'ArrowLeft']) await page.keyboard.press(key)
@@ -82,6 +82,13 @@ describe.skipIf(!hasBrowser)(`each page of the program in a browser${why}`, () =
     )
     for (const side of ['x', 'y', 'width', 'height'] as const)
       expect([side, Math.abs(Number(drawn?.[side]) - Number(port?.[side])) < 8]).toEqual([side, true])
+    for (const path of ['/items', '/captures', '/gained']) {
+      await page.goto(`${at.url}${path}`)
+      expect([
+        path,
+        await page.locator('form').evaluateAll((all) => all.filter((one) => one.getClientRects().length > 0).length),
+      ]).toEqual([path, 0])
+    }
   })
 
   test('a link to a moment of the map shows what happened by then, and before its page that of the moment', async () => {

@@ -92,7 +92,7 @@ form { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 16px; align-items: 
 form label { display: flex; gap: 6px; align-items: center; font-size: 15px; min-width: 0; max-width: 100%; overflow-wrap: normal } form label > * { min-width: 0 } input[type=number] { width: 5.5em }
 @media screen and (max-width: 900px) { th, td { padding-left: 6px; padding-right: 6px } }
 @media screen and (max-width: 740px) { td time[data-local]::after { content: none } .health { margin-left: 0 } }
-@media print { #map-live, .top form, .site, .parts, .period, .health { display: none } time[data-local]::after { content: none } }
+@media print { #map-live, form, .site, .parts, .period, .health { display: none } time[data-local]::after { content: none } }
 form[role=search] input { max-width: 11em } .top form[role=search] input { max-width: none } code:target { outline: 2px solid var(--ink); outline-offset: 3px }
 .at { font-size: 14px }
 rect.taken { stroke: var(--ink); stroke-width: 3 }

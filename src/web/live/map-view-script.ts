@@ -344,7 +344,7 @@ function viewMap({ resources, levels, blind, places: given }) {
     if (names.includes(parts.get('g'))) guildShown = kept = parts.get('g')
     const instant = Date.parse(parts.get('t'))
     // What is older than this page has one of its own.
-    if (instant < Date.parse(instants[0]) && location.search === '') return location.replace('/map?at=' + encodeURIComponent(parts.get('t')) + location.hash)
+    if (instant < Date.parse(instants[0]) && location.pathname.endsWith('/map') && location.search === '') return location.replace('?at=' + encodeURIComponent(parts.get('t')) + location.hash)
     // The first moment that shows what happened by then.
     const found = instants.findIndex((one) => Date.parse(one) >= instant)
     if (found >= 0) slider.value = found

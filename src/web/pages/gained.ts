@@ -89,7 +89,7 @@ export async function gainedPage(visit: Visit): Promise<Page> {
     path: `/gained?${new URLSearchParams({ kind, counter: chosen.counter })}`,
     title: titleOf(first, chosen, own !== undefined),
     lead: `${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)} UTC. ${chosen.meaning.replace(/ NULL:.*$/, '')}`,
-    control: html`${kindLinks(counters, chosen, frame)}${counterForm(some, { chosen, own }, query)}${control}<p class="at note">Of the map: <a href="${kept('/records')}">records of captures, holds and empires</a></p>`,
+    control: html`${kindLinks(counters, chosen, frame)}${counterForm(some, { chosen, own }, query)}${control}<p class="at note">Of the map: <a href="${kept('/records')}">records of captures, holds and empires</a>. Of members, characters, professions and leaderboards: <a href="/api#top_gained">by the API</a></p>`,
     chapters: [
       chapterOf('gained', 'Who gained most', gainsFigure(chosen, gains, frame)),
       ...(firsts ? [chapterOf('records', 'Records and firsts', ...series, firsts)] : []),
