@@ -168,7 +168,7 @@ function useFiles(functions: object): void {
 
 test.each([
   ['fsyncSync', 'cannot be written to the disk: EIO'],
-  ['writeSync', 'the embedded database failed; is its disk full?'],
+  ['writeSync', 'the embedded database failed; is the disk of '],
 ] as const)(
   'a disk that refuses %s ends the transaction and every later one, and loses nothing',
   async (name, refused) => {

@@ -43,11 +43,13 @@ interface Loop {
 
 /** PGlite's files in a folder: with fsync where the database is durable, and with memory that is shared where it is given. */
 class ClusterFiles extends NodeFS {
+  readonly #folder: string
   readonly #durable: boolean
   readonly #memory: SharedMemory | undefined
 
   constructor(folder: string, durable: boolean, memory?: SharedMemory) {
     super(folder)
+    this.#folder = folder
     this.#durable = durable
     this.#memory = memory
   }
@@ -57,12 +59,13 @@ class ClusterFiles extends NodeFS {
     const addFsync = (module: Emscripten): void => {
       const files = module.NODEFS as unknown as NodeFiles
       // Postgres gives up, for instance because the log cannot be written.
-      module.onAbort = () => void stop(module as unknown as Loop, 'the embedded database failed; is its disk full?')
+      const full = `the embedded database failed; is the disk of ${this.#folder} full?`
+      module.onAbort = () => void stop(module as unknown as Loop, full)
       files.stream_ops.fsync = ({ nfd }) => {
         try {
           fsyncSync(nfd)
         } catch (error) {
-          const message = `the embedded database cannot be written to the disk: ${messageOf(error)}`
+          const message = `the embedded database in ${this.#folder} cannot be written to the disk: ${messageOf(error)}`
           throw stop(module as unknown as Loop, message)
         }
       }
