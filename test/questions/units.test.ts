@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { unitOf } from '../../src/questions/asking/units.ts'
+import { instant } from './one-question.ts'
+
+test.each([
+  ['seen_at', instant, 'instant, ISO 8601 in UTC'],
+  ['day', 'date', 'day, ISO 8601 in UTC'],
+  ['kept', 'interval', 'length of time, such as 2 days 03:04:05'],
+  ['coverage', 'double precision', 'share, 0 to 1'],
+  ['share', 'real', 'share, 0 to 1'],
+  ['imported', 'numeric', 'share, 0 to 1'],
+  ['seconds', 'bigint', 'seconds'],
+  ['held_seconds_least', 'integer', 'seconds'],
+  ['secondsheld', 'integer', undefined],
+  ['playtime_hours', 'numeric', 'hours'],
+  ['hours_ago', 'numeric', undefined],
+  ['days_held', 'integer', 'days'],
+  ['seen_days', 'smallint', 'days'],
+  ['loot_percent', 'integer', 'percent'],
+  ['percent_loot', 'integer', undefined],
+  ['total_avg', 'numeric', 'players'],
+  ['hidden_max', 'integer', 'players'],
+  ['online', 'integer', 'players'],
+  ['onlines', 'integer', undefined],
+  ['was_online', 'integer', undefined],
+  ['stored', 'bigint', 'emeralds or pieces'],
+  ['storage_limit', 'bigint', 'emeralds or pieces'],
+  ['generation', 'bigint', 'emeralds or pieces an hour'],
+  ['generations', 'bigint', undefined],
+  ['contributed', 'bigint', 'experience points'],
+  ['not_contributed', 'bigint', undefined],
+  ['season_rating', 'integer', 'points'],
+  ['rating_estimate', 'integer', 'points'],
+  ['level', 'integer', undefined],
+  ['seconds', 'text', undefined],
+  ['hours', 'integer', 'hours'],
+  ['percent', 'real', 'percent'],
+  // Longer names mean something else, and lists of instants and days are none.
+  ['loot_coverage', 'integer', undefined],
+  ['coverages', 'integer', undefined],
+  ['subtotal_avg', 'integer', undefined],
+  ['total_avg_rank', 'integer', undefined],
+  ['unstored', 'integer', undefined],
+  ['stored_stacks', 'integer', undefined],
+  ['regeneration', 'integer', undefined],
+  ['contributed_rank', 'integer', undefined],
+  ['season_rating_rank', 'integer', undefined],
+  ['days', 'date[]', undefined],
+  ['spans', 'interval[]', undefined],
+  ['coverage', 'an integer', undefined],
+])('%s of type %s is in the unit %s', (name, type, unit) => {
+  expect(unitOf({ name, type })).toBe(unit)
+})
