@@ -68,7 +68,9 @@ describe.each(bothKinds)('what single pages show on the %s database', (kind) => 
   test('the territories of a guild over time, and the wars of its members, who have pages', async () => {
     const path = `/guilds/${encodeURIComponent(hostile.prefix)}`
     const page = await pageOf(path)
-    expect(textOf(page, '#guild-territories h3')).toBe('It held 1 to 2 territories in this period, 2 at its end')
+    expect(textOf(page, '#guild-territories h3')).toBe(
+      'It held 1 to 2 territories when the map was watched, 2 when it last was',
+    )
     const held = new Map(rowsOf(page, 'guild-territories').map(([at, amount]) => [String(at).slice(11), amount]))
     expect([held.get('10:00'), held.get('14:00'), held.get('21:00')]).toEqual(['1', '?', '2'])
     expect(hatchedIn(page, 'guild-territories')).toBeGreaterThan(0)

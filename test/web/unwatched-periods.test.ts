@@ -55,6 +55,17 @@ describe('a period that lies in a gap', () => {
     expect(await tileOf('from=2026-06-13T00:00Z&to=2026-06-14T00:00Z')).toBe('?')
   })
 
+  test('is not one in which a guild held so much throughout, where responses show it at a few moments', async () => {
+    const titleOf = async (query: string) =>
+      (await pageOf(`/guilds/${guildId('c')}?${query}`)).querySelector('#guild-territories h3')?.textContent
+    expect(await titleOf('from=2026-06-01T10:00Z&to=2026-06-25T10:21Z')).toBe(
+      'It held 1 territory when the map was watched',
+    )
+    expect(await titleOf('from=2026-06-25T10:00Z&to=2026-06-25T10:20Z')).toBe(
+      'It held 1 territory throughout this period',
+    )
+  })
+
   test('has no number of changes of a leaderboard', async () => {
     const changes = async (query: string) => rowsOf(await pageOf(`/leaderboards?${query}`), [2])
     expect(await changes(gap)).toEqual([['?']])

@@ -32,14 +32,16 @@ export async function guildTerritoriesFigure(sql: Sql, { uuid: guild, name }: Gu
   const fill = name === undefined ? undefined : guildColour(name)
   const [least, most] = [Math.min(...known), Math.max(...known)]
   if (known.length === 0) return { id, title: 'How many territories it held in this period is not known' }
-  if (most === 0) return { id, title: 'It held no territory in this period' }
+  const isWatched = known.length === sizes.length
+  const when = isWatched ? 'in this period' : 'when the map was watched'
+  if (most === 0) return { id, title: `It held no territory ${when}` }
   const atMost = count(most, 'territory', 'territories')
   return {
     id,
     title:
       least === most
-        ? `It held ${atMost} throughout this period`
-        : `It held ${number(least)} to ${atMost} in this period, ${number(known.at(-1))} at its end`,
+        ? `It held ${atMost} ${isWatched ? 'throughout this period' : when}`
+        : `It held ${number(least)} to ${atMost} ${when}, ${number(known.at(-1))} ${isWatched ? 'at its end' : 'when it last was'}`,
     lead: 'Territories held at each moment. Hatched: not watched.',
     legend: legendLine([
       { fill: fill ?? 'var(--g4)', label: 'territories held' },
