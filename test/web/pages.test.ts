@@ -37,7 +37,7 @@ const paths = (): readonly (readonly [string, RegExp])[] => [
   ['/pools', /^1 loot pool, the last change seen 1 Jun, 16:00$/],
   ['/leaderboards', /^1 leaderboard$/],
   ['/leaderboards/guildLevel', /^<script>alert\("guild"\)<\/script> leads guild level$/],
-  ['/worlds', /At most \d+ players at once/],
+  ['/worlds', /The most seen at once: \d+ player/],
 ]
 
 /** Width and height, which a PNG has in its head. */

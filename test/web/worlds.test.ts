@@ -121,7 +121,7 @@ describe('the page of worlds over a year', () => {
     expect(page.querySelector('#worlds h3')?.textContent).toMatch(/^WC30 was the fullest world: 31 players, around /)
     // A long period begins at a full hour: averages of full hours are read.
     expect(page.querySelector('input[name=from]')?.getAttribute('value')).toBe('2025-06-01T00:00Z')
-    expect(page.querySelector('#online-total h3')?.textContent).toMatch(/^At most 999 players at once/)
+    expect(page.querySelector('#online-total h3')?.textContent).toMatch(/^The most seen at once: 999 players/)
     const tiles = [...page.querySelectorAll('#peaks li')].map((one) => one.textContent?.trim())
     expect(tiles.at(-1)).toMatch(/^999 players at once, the most of all time, on 2 Jan, 12:00/)
     expect(page.querySelectorAll('#worlds svg rect').length).toBeLessThan(4000)
