@@ -30,6 +30,9 @@ test('who left some time in a gap is counted in no cell of a chart, and the even
   const figure = await movesFigure(world.db, guildId('a'), { from, to, guild: guildId('a'), writtenAt: to })
   expect(figure.title).toBe('0 members joined, 1 left; 0 ranks changed')
   expect(figure.lead).toMatch(/Some time in .* \.\. .*, 2 left: counted in no cell\./)
+  // Those are of a period that has all of the gap.
+  const whole = { from: new Date('2026-06-01T10:00:00Z'), to, guild: guildId('a'), writtenAt: to }
+  expect((await movesFigure(world.db, guildId('a'), whole)).title).toBe('0 members joined, 3 left; 0 ranks changed')
 })
 
 test('who left some time in a gap is not counted as still there at its end', async () => {

@@ -40,10 +40,12 @@ export async function movesFigure(sql: Sql, guild: string, frame: Frame): Promis
   const isDated = ({ at, notBefore, event }: Move) =>
     event === 'joined' || (notBefore !== null && at.getTime() - notBefore.getTime() <= step * 1000)
   const dated = (...events: string[]) => of(...events).filter(isDated)
+  const inPeriod = (...events: string[]) =>
+    of(...events).filter((move) => isDated(move) || (move.notBefore !== null && move.notBefore >= frame.from)).length
   const bars = [...tally(dated('joined'), frame.from, step), ...tally(dated('left'), frame.from, step, -1)]
   return {
     id,
-    title: `${count(dated('joined').length, 'member')} joined, ${number(dated('left').length)} left; ${count(dated('promoted', 'demoted').length, 'rank')} changed`,
+    title: `${count(inPeriod('joined'), 'member')} joined, ${number(inPeriod('left'))} left; ${count(inPeriod('promoted', 'demoted'), 'rank')} changed`,
     lead: [
       `Joins above the line and leaves below it, per ${every(step)}. Joining has the API's own time, everything else the time when it was first seen.`,
       ...undatedMoves(
@@ -51,11 +53,11 @@ export async function movesFigure(sql: Sql, guild: string, frame: Frame): Promis
         frame.writtenAt,
       ),
     ].join(' '),
-    legend: legendLine([
-      { fill: 'var(--g4)', label: 'joined' },
-      { fill: 'url(#g5-lines)', label: 'left' },
-    ]),
     ...(bars.length > 0 && {
+      legend: legendLine([
+        { fill: 'var(--g4)', label: 'joined' },
+        { fill: 'url(#g5-lines)', label: 'left' },
+      ]),
       picture: draw('Joins and leaves over time.', (sheet) => ({
         height: 150,
         ...timeMargins(sheet),

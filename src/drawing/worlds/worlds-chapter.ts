@@ -7,7 +7,7 @@ import { rowsOf } from '../html-table.ts'
 import { type Period, stepOf, stepsOf } from '../period.ts'
 import { heat, heatLegend, legendLine } from '../swatch.ts'
 import { coverageStrip, seriesStep, stepSpan, timeAxis, timeMargins } from '../time-axis.ts'
-import { count, every, moment, number, percent } from '../words.ts'
+import { every, moment, number, percent } from '../words.ts'
 
 /** c. How many are online in all over time, and how many of them hide. */
 export async function onlineTotalFigure(sql: Sql, frame: Frame): Promise<Figure> {
@@ -24,7 +24,7 @@ export async function onlineTotalFigure(sql: Sql, frame: Frame): Promise<Figure>
   const span = stepSpan(step, frame)
   return {
     id: 'online-total',
-    title: `The most seen at once: ${count(peak.peak, 'player')}, around ${moment(peak.at, frame.writtenAt)}; ${percent(share)} of all hid`,
+    title: `The most seen at once: ${number(peak.peak)} players, around ${moment(peak.at, frame.writtenAt)}; ${percent(share)} of all hid`,
     lead: `Players online, averages per ${every(step)}; who hides is counted by the API and listed nowhere.`,
     legend: legendLine([
       { fill: 'var(--g4)', label: 'listed' },
