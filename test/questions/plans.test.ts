@@ -190,6 +190,26 @@ test('members of a young history who were first are all found in the hours that 
   await expect(found(600, 4)).rejects.toThrow('looked up one by one')
 })
 
+test('the last whole response is found without reading those of a month that are not whole', async () => {
+  const db = await testDatabase('server')
+  await db.query(
+    `insert into sync.run (run_id, resource, status, complete, observed_at, started_at, finished_at, program)
+     select gen_random_uuid(), 'territories', status, not is_part, at, at, at, 'test'
+       from (select timestamptz '2026-06-01Z' + minute * interval '1 minute' as at, minute > 5 as is_part,
+                    case when minute <= 5 then 'ok' when minute % 2 = 0 then 'partial' else 'unchanged' end as status
+               from generate_series(1, 20000) minute) one`,
+  )
+  await db.query('analyze sync.run')
+  await db.transaction(async (sql) => {
+    const [found] = await sql.values(`select analytics.whole_response_before('territories', '2026-06-20Z')`)
+    expect(found).toEqual([new Date('2026-06-01T00:05:00Z')])
+    const [[read] = []] = await sql.values(
+      `select idx_tup_fetch::int + seq_tup_read::int from pg_stat_xact_user_tables where schemaname = 'sync' and relname = 'run'`,
+    )
+    expect(read).toBeLessThanOrEqual(1)
+  })
+})
+
 test('guilds that were first are those of all numbers, however many months are read', async () => {
   const db = await testDatabase('server')
   await db.query(

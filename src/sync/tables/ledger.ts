@@ -63,6 +63,8 @@ export const run = syncTable(
     index('run_accepted')
       .on(self.resource, self.observedAt.desc(), self.finishedAt.desc())
       .where(sql`status in ('ok', 'unchanged', 'partial')`),
+    // Of a resource whose responses are not whole for long, the last one that was.
+    index('run_whole').on(self.resource, self.observedAt.desc()).where(sql`status in ('ok', 'unchanged') and complete`),
     index('run_recent').on(self.resource, self.startedAt.desc()),
     // The latest of each status stays, however old it is.
     index('run_status').on(self.resource, self.status, self.startedAt.desc()),

@@ -1,0 +1,1 @@
+CREATE INDEX "run_whole" ON "sync"."run" USING btree ("resource","observed_at" DESC NULLS LAST) WHERE status in ('ok', 'unchanged') and complete;
