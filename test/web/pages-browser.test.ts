@@ -19,7 +19,16 @@ declare const document: {
 
 const paths = [
   ...lists,
-  ...['/map?at=2026-06-01T10:45Z', '/territories/Oak', '/territories/Fir', '/items/bow', '/patches/1', '/api', '/none'],
+  ...[
+    '/map?at=2026-06-01T10:45Z',
+    '/map#at=Oak&m=resources',
+    '/territories/Oak',
+    '/territories/Fir',
+    '/items/bow',
+    '/patches/1',
+    '/api',
+    '/none',
+  ],
   ...[`/territories/${encodeURIComponent(hostile.territory)}`, `/guilds/${encodeURIComponent(hostile.prefix)}`],
   ...[`/players/${encodeURIComponent(hostile.player)}`, '/leaderboards/guildLevel'],
 ]

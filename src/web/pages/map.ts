@@ -77,7 +77,7 @@ const overlayWith = (
   known: object,
 ) => html`<div class="map-buttons"><button type="button" id="map-in" aria-label="Nearer">+</button><button type="button" id="map-out" aria-label="Farther">&minus;</button>
 <button type="button" id="map-whole" aria-label="The whole map">&#9634;</button></div>
-<section id="map-card" hidden aria-label="Territory"><h4><a href="/territories"></a></h4><button type="button" aria-label="Close">&times;</button><dl></dl></section>
+<section id="map-card" hidden aria-label="Territory"><h4 aria-level="3"><a href="/territories"></a></h4><button type="button" aria-label="Close">&times;</button><dl></dl></section>
 <script type="application/json" id="map-places">${raw(JSON.stringify(known).replaceAll('<', '\\u003c'))}</script>`
 
 interface PlaceRow {
