@@ -128,15 +128,19 @@ export async function withProgress<T>(
   return { done, seconds: Math.round((app.clock.now() - began) / 1000) }
 }
 
-/** What DuckDB says of a full disk. */
-const OF_DUCKDB = /^(Error: )?IO Error: .*No space left on device/
+/** What lacks where a file cannot be written, by the error's code or by what DuckDB says. */
+const LACKS = [
+  [/^(ENOSPC|EDQUOT)$/, /^(Error: )?IO Error: .*No space left on device/, 'make room on the disk of'],
+  [/^EFBIG$/, /^(Error: )?IO Error: .*File too large/, 'raise the limit of the size of files (ulimit -f) for'],
+  [/^E[MN]FILE$/, /^(Error: )?IO Error: .*Too many open files/, 'raise the limit of open files (ulimit -n) for'],
+] as const
 
-/** Says of a full disk where it is, and what to do; every other error comes back as it is. @param place what is written to */
+/** Says of a full disk where it is, and what to do, and of a limit likewise; every other error comes back as it is. @param place what is written to */
 export function withRoom(error: unknown, place: string): unknown {
-  const isFull =
-    ['ENOSPC', 'EDQUOT'].includes(String(codeOf(error))) || (error instanceof Error && OF_DUCKDB.test(error.message))
-  if (!isFull) return error
-  const message = `${messageOf(error)}; make room on the disk of ${place}, and run the same command again`
+  const [code, text] = [String(codeOf(error)), messageOf(error)]
+  const [, , advice] = LACKS.find(([ofCode, ofText]) => ofCode.test(code) || ofText.test(text)) ?? []
+  if (advice === undefined) return error
+  const message = `${text}; ${advice} ${place}, and run the same command again`
   return new FatalError(message, { cause: error })
 }
 

@@ -46,6 +46,12 @@ const CAUSES: Readonly<Record<string, { readonly cause: string; readonly advice:
   '53100': { cause: 'no space left on the disk of database', advice: 'make room on that disk' },
 }
 
+/** Postgres has no SQLSTATE for that. */
+const LIMITED = {
+  cause: 'the size of files is limited for database',
+  advice: 'raise the limit of the process that has it open: ulimit -f',
+}
+
 const FIELDS = {
   constraint: ['constraint_name', 'constraint'],
   table: ['table_name', 'table'],
@@ -115,7 +121,7 @@ function fromPostgres(error: PostgresFailure, place: string): Error {
   const advice = REFUSED[error.code]
   if (advice)
     return new FatalError(`database ${place} refuses the connection: ${error.message}; ${advice}`, { context })
-  const known = CAUSES[error.code]
+  const known = /: File too large$/.test(error.message) ? LIMITED : CAUSES[error.code]
   if (known !== undefined)
     return new FatalError(`${known.cause} ${place}: ${error.message}; ${known.advice}`, { context })
   return new FatalError(error.message, { context })

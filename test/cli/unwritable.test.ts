@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { buildProgram, type Environment, mainFile, runProgram } from '../support/cli.ts'
-import { testDatabaseUrl } from '../support/postgres.ts'
+import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { servedApi } from '../support/served.ts'
 
 beforeAll(buildProgram)
@@ -74,5 +75,29 @@ describe.skipIf(!existsSync(full))('a log or a result that cannot be written', (
   test.each(['report', 'dictionary'])('%s says that the disk of its file is full, and what to do', async (command) => {
     const { code, err } = await runProgram([command, '--out', full], { DATABASE_URL: await testDatabaseUrl() })
     expect([code, err]).toEqual([1, expect.stringContaining(`make room on the disk of ${full}`)])
+  })
+})
+
+describe.skipIf(process.platform === 'win32')('a limit of the size of files', () => {
+  test.each(['server', 'embedded'])('is named by what meets it, and harms nothing (%s)', async (kind) => {
+    const [folder, api] = [await temporaryFolder(), await servedApi()]
+    const ofDatabase: Environment =
+      kind === 'server' ? { DATABASE_URL: await testDatabaseUrl() } : { WYNNSYNC_DATA_DIR: join(folder, 'data') }
+    const environment = { ...ofDatabase, WYNNSYNC_BASE_URL: api.url, WYNNSYNC_CLOCK: 'api' }
+    expect((await runProgram(['sync', 'territories'], environment)).code).toBe(0)
+    const commands = [
+      ['backup', join(folder, 'backup')],
+      ['lake', 'export', join(folder, 'lake')],
+    ]
+    const limited = ['-c', 'ulimit -f 8; exec "$0" "$@"', process.execPath, mainFile]
+    for (const command of commands) {
+      const env = { PATH: process.env.PATH, HOME: '/dev/null', ...environment }
+      const { status, stderr } = spawnSync('sh', [...limited, ...command], { env, encoding: 'utf8' })
+      expect([command[0], status, stderr]).toEqual([command[0], 1, expect.stringContaining('ulimit -f')])
+      expect(stderr).not.toContain('damaged')
+    }
+    for (const command of commands) expect((await runProgram(command, environment)).code).toBe(0)
+    const verify = ['verify', '--backup', join(folder, 'backup'), '--lake', join(folder, 'lake')]
+    expect(await runProgram(verify, environment)).toMatchObject({ code: 0 })
   })
 })

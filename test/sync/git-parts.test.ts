@@ -260,7 +260,9 @@ describe.each(kindsOfPart)('a response that git has in several files, on the %s 
     expect(parts.resources).toMatchObject([{ answers: 1, inserted: 3 }])
     const alone = await load(world, repository, 'all.json=items')
     expect(alone.broken).toEqual([
-      expect.stringMatching(/^items: all\.json of commit \w{10} has records in a form that the API does not send$/),
+      expect.stringMatching(
+        /^items: all\.json of commit \w{10} has records in a form that the API does not send, or several /,
+      ),
     ])
   })
 
@@ -312,8 +314,63 @@ describe.each(kindsOfPart)('a response that git has in several files, on the %s 
   })
 
   const state = (...names: string[]) => ({ ...gear(...names), ...tomes('Ode') })
-  const seconds = (at: string) => instantOf(at) / 1000
+  const other = (all: Record<string, object>) =>
+    Object.fromEntries(Object.entries(all).map(([name, one]) => [name, { ...one, lore: 'another' }]))
   const iso = (at: string) => new Date(instantOf(at)).toISOString()
+  const timedStates = { '10:00': ['Ash', 'Oak', 'Elm'], '12:00': ['Ash', 'Elm'], '14:00': ['Ash', 'Elm', 'Fir'] }
+  type Timed = readonly (readonly [at: string, body: object])[]
+  const timedForms: Readonly<Record<string, readonly [path: string, text: (all: Timed) => unknown]>> = {
+    'a map by time': ['all-items.json', (all) => Object.fromEntries(all)],
+    'a map by seconds': [
+      'all-items.json',
+      (all) => Object.fromEntries(all.map(([at, body]) => [Date.parse(at) / 1000, body])),
+    ],
+    'an envelope with such a map': ['all-items.json', (all) => ({ version: 1, snapshots: Object.fromEntries(all) })],
+    'an envelope with a list': ['all-items.json', (all) => ({ history: all.map(([time, data]) => ({ time, data })) })],
+    pairs: ['all-items.json', (all) => all],
+    'lines, each by its time': [
+      'all-items.ndjson',
+      (all) => all.map(([at, body]) => JSON.stringify({ [at]: body })).join('\n'),
+    ],
+  }
+  test.each(Object.keys(timedForms))('is each of the states in %s, as of its time', async (form) => {
+    const [path, text] = timedForms[form] ?? ['', () => '']
+    const all = Object.entries(timedStates).map(([at, names]) => [iso(at), state(...names)] as const)
+    const repository = await commits({ '12:30': { [path]: text(all.slice(0, 2)) }, '18:00': { [path]: text(all) } })
+    const { resources, broken } = await load(world, repository, `${path}=items`)
+    expect([resources, broken]).toMatchObject([[{ answers: 3, inserted: 5, closed: 1 }], []])
+    expect(await world.rows(closed)).toEqual([['Oak', '12:00']])
+  })
+
+  test.each([
+    ['two states without times', { yesterday: state('Ash', 'Oak'), today: other(state('Ash', 'Oak')) }],
+    ['states by version', { '2.0.1': state('Ash', 'Oak'), '2.0.2': other(state('Ash', 'Oak')) }],
+    ['states by day and hour', { '2026-06-01': { '07:30': state('Ash'), '08:30': other(state('Ash')) } }],
+    ['a list of states', [state('Ash'), other(state('Ash'))]],
+    ['states of months that are none', { '2026-13-01T00:00Z': state('Ash'), '2026-14-01T00:00Z': other(state('Ash')) }],
+  ])('is none where a file has %s', async (_what, content) => {
+    const repository = await commits({ '12:00': { 'all.json': content } })
+    const { resources, broken } = await load(world, repository, 'all.json=items')
+    expect([resources, broken]).toEqual([[], [expect.stringContaining('or several states without a time of each')]])
+    const guild = { uuid: '00000000-0000-4000-8000-00000000000a', name: 'A', prefix: 'AAA', members: { total: 0 } }
+    const ofGuild = { 'a.json': { monday: { ...guild, level: 1 }, tuesday: { ...guild, level: 2 } } }
+    const keyed = await load(world, await commits({ '12:00': ofGuild }), 'a.json=guilds')
+    expect([keyed.resources, keyed.broken]).toEqual([[], [expect.stringContaining('or several states')]])
+  })
+
+  test('counts at the last second of its day where only that is known, and at its commit where that was before', async () => {
+    const day = (all: object) => ({ 'all.json': all })
+    const repository = await commits({
+      '12:00': day({ '2026-05-31': state('Ash', 'Oak'), '2026-06-01': state('Ash', 'Elm') }),
+    })
+    expect((await load(world, repository, 'all.json=items')).broken).toEqual([])
+    expect(await world.db.query('select observed_at from sync.run order by 1')).toEqual([
+      { observed_at: new Date('2026-05-31T23:59:59Z') },
+      { observed_at: new Date(instantOf('12:00')) },
+    ])
+  })
+
+  const seconds = (at: string) => instantOf(at) / 1000
   const listed = [
     ['a list', 'all-items.json', (all: readonly object[]) => JSON.stringify(all, null, 2)],
     ['lines', 'all-items.jsonl', (all: readonly object[]) => all.map((one) => JSON.stringify(one)).join('\n')],

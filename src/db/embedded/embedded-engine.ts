@@ -59,7 +59,7 @@ class ClusterFiles extends NodeFS {
     const addFsync = (module: Emscripten): void => {
       const files = module.NODEFS as unknown as NodeFiles
       // Postgres gives up, for instance because the log cannot be written.
-      const full = `the embedded database failed; is the disk of ${this.#folder} full?`
+      const full = `the embedded database failed; is the disk of ${this.#folder} full, or the size of files limited (ulimit -f)?`
       module.onAbort = () => void stop(module as unknown as Loop, full)
       files.stream_ops.fsync = ({ nfd }) => {
         try {
@@ -182,7 +182,10 @@ export async function openEngine(folder: string, { durable, parameters = [], sha
 
 /** Reasons why Postgres cannot start that are no damage to the files. */
 const LACK =
-  /was initialized by PostgreSQL version|No space left|Permission denied|Read-only file system|Too many open files|Cannot allocate memory|out of memory/
+  /was initialized by PostgreSQL version|No space left|File too large|Permission denied|Read-only file system|Too many open files|Cannot allocate memory|out of memory/
+
+/** A limit of the size of files is met in the middle of a write, too, which Postgres calls a full disk. */
+const ROOM = '; make room on its disk, or raise the limit of the size of files (ulimit -f)'
 
 function openingError(folder: string, stderr: readonly string[], error: unknown): unknown {
   const from = stderr.findIndex((line) => /\b(FATAL|PANIC): /.test(line))
@@ -190,9 +193,9 @@ function openingError(folder: string, stderr: readonly string[], error: unknown)
   if (from < 0) return error
   const lines = stderr.slice(from).flatMap((line) => /(?:FATAL|PANIC|DETAIL): +(.*)/.exec(line)?.[1] ?? [])
   const reason = lines.slice(0, 2).join('; ')
-  if (stderr.some((line) => LACK.test(line)))
-    return new FatalError(
-      `the embedded database in ${folder} cannot be opened: ${reason}${/No space left/.test(reason) ? '; make room on its disk' : ''}`,
-    )
+  if (stderr.some((line) => LACK.test(line))) {
+    const advice = /No space left|File too large/.test(reason) ? ROOM : ''
+    return new FatalError(`the embedded database in ${folder} cannot be opened: ${reason}${advice}`)
+  }
   return new DamagedCluster(reason)
 }

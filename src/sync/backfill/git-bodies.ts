@@ -63,10 +63,29 @@ export function responseIn(
     return inner ? [{ name, ...inner }] : []
   })
   const [first, ...others] = found
-  if (!first || (isWorklist(resource) && others.length > 0)) return undefined
-  const join = isWorklist(resource) || others.length === 0 ? undefined : resource.file?.join
+  if (!first) return undefined
   const fields = found.map(({ name, fields: inner }) => `${name}.${inner}`).join()
-  return { body: join ? join(found.map(({ body }) => body)) : first.body, fields }
+  if (others.length === 0) return { body: first.body, fields }
+  const bodies = found.map(({ body }) => body)
+  const join = isWorklist(resource) || areStates(resource, bodies) ? undefined : resource.file?.join
+  return join && { body: join(bodies), fields }
+}
+
+/** Whether bodies have mostly the same records, some of them changed: they are of different times then, and not parts of one response. */
+function areStates(resource: Resource, bodies: readonly unknown[]): boolean {
+  const seen = new Map<string, unknown>()
+  return bodies.some((body) => {
+    const list = recordsOf(body)
+    const keyed = Object.entries(list).map(([name, record]): [string | undefined, unknown] => [
+      Array.isArray(list) ? resource.keyOf(record) : name,
+      record,
+    ])
+    const records = keyed.filter((one): one is [string, unknown] => one[0] !== undefined)
+    const both = records.filter(([key]) => seen.has(key))
+    for (const [key, record] of records) if (!seen.has(key)) seen.set(key, record)
+    const isChanged = ([key, record]: [string, unknown]) => JSON.stringify(seen.get(key)) !== JSON.stringify(record)
+    return 2 * both.length > records.length && both.some(isChanged)
+  })
 }
 
 /** What a file responds to of a resource that takes several requests, and with which of its fields; of the whole file with none. */
@@ -95,24 +114,45 @@ export function respondsIn(
 const ofTime =
   /^(time|timestamp|date|date_?time|at|ts|last_?updated?|(fetched|observed|recorded|captured|taken|updated|created)(_?(at|on))?)$/i
 
-/** A response in a list of them, each with a time of its own. */
+/** A response among others, each with a time of its own. */
 interface Snapshot {
   /** Ms since the epoch. */
   readonly at: number
-  /** Its place in the list. */
-  readonly name: string
+  /** What leads to it in the file. */
+  readonly names: readonly string[]
   readonly body: unknown
 }
 
-/** The responses of a list of them, each with a time of its own: `[{"time": "2026-05-01T12:00:00Z", "data": {...}}, ...]`; none in any other file. */
+/**
+ * The responses of a list or map of them, each with a time of its own, oldest first: `[{"time": "2026-05-01T12:00:00Z", "data": {...}}, ...]`,
+ * `{"2026-05-01T12:00:00Z": {...}, ...}`, perhaps in an envelope; none in any other file.
+ */
 function snapshotsIn(resource: Resource, content: unknown, depth = MOST_ENVELOPES): readonly Snapshot[] {
-  if (!Array.isArray(content) || !resource.file?.isRecord || looksLike(resource, content)) return []
-  const found = content.flatMap((value: unknown, nth): Snapshot[] => {
-    const at = timeIn(value)
-    const response = at === undefined ? undefined : responseIn(resource, value, depth - 1)
-    return at !== undefined && response ? [{ at, name: String(nth), body: response.body }] : []
+  if (!(content instanceof Object) || !resource.file?.isRecord || looksLike(resource, content)) return []
+  const entries = Object.entries(content)
+  const found = entries.flatMap(([name, value]): Snapshot[] => {
+    const timed = timedIn(Array.isArray(content) ? undefined : name, value)
+    const response = timed && responseIn(resource, timed.value, depth - 1)
+    return response ? [{ at: timed.at, names: [name, ...timed.names], body: response.body }] : []
   })
-  return 2 * found.length > content.length ? found : []
+  if (2 * found.length > entries.length) return found.sort((a, b) => a.at - b.at)
+  const inner = (depth > 0 ? envelopeOf(content) : []).flatMap(([name, value]) => {
+    const all = snapshotsIn(resource, value, depth - 1)
+    return all.length > 0 ? [all.map((one) => ({ ...one, names: [name, ...one.names] }))] : []
+  })
+  return inner.length === 1 ? (inner[0] ?? []) : []
+}
+
+/** What has a time in its name, beside it in a pair, or in a field; and which names lead to what is of that time. */
+function timedIn(name: string | undefined, value: unknown) {
+  const at = name === undefined ? undefined : instantIn(name)
+  if (at !== undefined) return { at, names: [], value }
+  const [pair, ...others] = Array.isArray(value) || !isFields(value) ? [] : Object.entries(value)
+  const [said, of] = Array.isArray(value) && value.length === 2 ? [value[0], '1'] : [pair?.[0], pair?.[0] ?? '']
+  const beside = others.length === 0 && said !== undefined ? instantIn(said) : undefined
+  if (beside !== undefined) return { at: beside, names: [of], value: Reflect.get(Object(value), of) as unknown }
+  const own = timeIn(value)
+  return own === undefined ? undefined : { at: own, names: [], value }
 }
 
 /**
@@ -137,15 +177,23 @@ export async function withOwnTimes(
     onProgress?.(nth + 1, versions.length)
     const all = await read(version)
     if (all.length === 0) unreadable.push(version)
-    for (const one of all) responses.set(one.at, elementOf(version, one, all.length))
+    for (const one of all) {
+      // The day of the commit was not over.
+      const isDay = new Date(one.at).toISOString().includes(`${END_OF_DAY}.000`)
+      const at = isDay ? Math.min(one.at, version.at) : one.at
+      responses.set(at, elementOf(version, { ...one, at }, all.length))
+    }
   }
   return { responses: [...responses.values()].sort((a, b) => a.changed.at - b.changed.at), unreadable }
 }
 
 /** A response that is one of so many elements of a file. */
-function elementOf(version: GitVersion, { at, name }: Snapshot, count: number) {
-  return { changed: { ...version, at }, parts: [version], isPart: false, names: [name], share: 1 / count }
+function elementOf(version: GitVersion, { at, names }: Snapshot, count: number) {
+  return { changed: { ...version, at }, parts: [version], isPart: false, names, share: 1 / count }
 }
+
+/** An instant as the name of a field. */
+const instantIn = (name: unknown) => instantOf(/^\d{10,13}$/.test(String(name)) ? Number(name) : name)
 
 /** Ms since the epoch. */
 function timeIn(value: unknown): number | undefined {
@@ -156,10 +204,13 @@ function timeIn(value: unknown): number | undefined {
   return undefined
 }
 
+/** A day counts at its last second: earlier, it could be before what it shows. */
+const END_OF_DAY = '23:59:59'
+
 /** An instant as a text or as a number of seconds or ms; without an offset it is in UTC. */
 function instantOf(value: unknown): number | undefined {
   if (typeof value === 'number') return value >= 1e12 ? value : value >= 1e9 ? 1000 * value : undefined
-  const [, day, time = '00:00', offset = 'Z'] =
+  const [, day, time = END_OF_DAY, offset = 'Z'] =
     /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d:?\d\d)?)?$/i.exec(String(value)) ?? []
   const at = Date.parse(`${day}T${time}${offset}`)
   return Number.isNaN(at) ? undefined : at
@@ -177,8 +228,12 @@ function looksLike(resource: Resource | Worklist, body: unknown): boolean {
   return !resource.file?.isRecord || shareFitting(resource, body) >= SAMPLE.share
 }
 
-/** Whether a file has records, most of them in a form that the API does not send, as where it was converted. */
+/**
+ * Whether a file has records, most of them in a form that the API does not send, as where it was converted; of a worklist, whether it has
+ * several responses.
+ */
 export function isConverted(resource: Resource | Worklist, content: unknown): boolean {
+  if (isWorklist(resource)) return keyedIn(resource, content).length > 1
   return shareFitting(resource, content) < 0.5 && !responseIn(resource, content)
 }
 
@@ -242,10 +297,13 @@ export async function keysOfFile(
   const parsed = await contentOf(path, read())
   const found = keyedIn(resource, parsed)
   if (found.length === 0) return [{ key: keyOf(parsed) ?? name, isPart: isShort(parsed), names: [] }]
-  return found.map(({ names, body }) => {
+  const keys = found.map(({ names, body }) => {
     const key = keyOf(body) ?? (found.length > 1 ? names.at(-1) : undefined) ?? name
     return { key, isPart: isShort(body), names }
   })
+  // Several states of one key, of different times: none of them is of the commit.
+  const isOnce = new Set(keys.map(({ key }) => key)).size === keys.length
+  return isOnce ? keys : [{ key: name, isPart: false, names: [] }]
 }
 
 /** What a file is called without a date: itself, or where nothing is left, the folder that it is in. */

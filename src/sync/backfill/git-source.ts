@@ -94,8 +94,7 @@ export async function openGitSource(
       read: async (line) => await bodyOf(responses[line.line], line, { blobs, memories, placeOf }),
       responseIn: (line, content) => {
         const { resource } = responses[line.line] ?? {}
-        if (resource && !isWorklist(resource) && isConverted(resource, content))
-          throw new BrokenRecording(`${placeOf(line)} has records in a form that the API does not send`)
+        if (resource && isConverted(resource, content)) throw new BrokenRecording(`${placeOf(line)} ${OTHER_FORM}`)
         return withoutEnvelope(resource, content)
       },
       close: blobs.close,
@@ -105,6 +104,8 @@ export async function openGitSource(
     throw error
   }
 }
+
+const OTHER_FORM = 'has records in a form that the API does not send, or several states without a time of each'
 
 /** What was found in a repository so far. */
 interface Opened extends Pick<GitSource, 'skipped' | 'broken'> {
@@ -231,6 +232,8 @@ async function bodyOf(
       const bytes = await read(blob, file.memory)
       const content = await contentOf(path, bytes, file.parse)
       if (content === undefined) throw new BrokenRecording(`${placeOf(line)} is not JSON, or JSON that ended early`)
+      if (names.length === 0 && isConverted(resource, content))
+        throw new BrokenRecording(`${placeOf(line)} ${OTHER_FORM}`)
       Object.assign(file, { parsed: names.length > 0 ? content : withoutEnvelope(resource, content), blob })
     }
     files.set(path, file)

@@ -178,6 +178,8 @@ function mappingsOf(maps: readonly string[] | undefined, name: string | undefine
   return maps.map((map) => {
     const [, glob = '', resource = ''] = /^(.+)=([^=]+)$/.exec(map) ?? []
     if (glob === '') throw new UsageError(`--map must look like ${form}, got ${map}`)
+    if (/\.(ya?ml|csv|tsv|xml|toml|html?|parquet|sqlite|zip)$/i.test(glob))
+      throw new UsageError(`--map ${map}: files of git are read as JSON alone, one document or one in each line`)
     return { glob, resource: resourceNamed(resource) }
   })
 }
