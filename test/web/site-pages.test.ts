@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { guildColour } from '../../src/drawing/colours.ts'
+import { items } from '../../src/resources/items/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { findChromium } from '../support/chromium.ts'
 import { guildId, place, playerId } from '../support/guild-answers.ts'
 import { profile, syncPlayer } from '../support/player-answers.ts'
 import { programSite } from '../support/program-site.ts'
+import { hostile } from '../support/report-world.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
+import { item } from '../support/world.ts'
 
 const hasBrowser = findChromium() !== undefined
 const why = hasBrowser ? '' : ' (skipped: no Chromium; set WYNNSYNC_TEST_CHROMIUM or install chromium)'
@@ -19,6 +22,9 @@ describe.skipIf(!hasBrowser)(`each page of the program in a browser${why}`, () =
       ['23:00', 5],
     ] as const)
       await syncPlayer(world, 1, profile(1, { guild, playtime: 7, globalData: { wars } }), hour)
+    const bow = item('bow', { displayName: hostile.item, identifications: { rawStrength: 6 } })
+    const axe = item('axe', { averageDps: 5, icon: { format: 'attribute', value: { id: 'minecraft:axe' } } })
+    await world.sync(items, [bow, item('cap'), axe], '2 10:00')
   })
 
   test('guilds are sorted by a heading, and lead to the page of each', async () => {
@@ -101,13 +107,14 @@ describe.skipIf(!hasBrowser)(`each page of the program in a browser${why}`, () =
     // Of a hold that began before nothing says when.
     expect(await old()).toBeLessThan(now)
     await page.selectOption('#map-mode', 'resources')
-    const [keys, places] = await Promise.all(
-      ['#map-said rect', '.map-port g[data-mark=rect] rect'].map((of) =>
-        page.locator(of).evaluateAll((all) => all.map((one) => one.getAttribute('fill'))),
-      ),
-    )
-    expect(places?.filter((fill) => !keys?.includes(fill))).toEqual(places?.filter((fill) => fill === 'url(#unknown)'))
-    expect(new Set(places).size).toBeGreaterThan(1)
+    const fills = (of: string) => page.locator(of).evaluateAll((all) => all.map((one) => one.getAttribute('fill')))
+    const places = '.map-port g[data-mark=rect] rect'
+    // Of a moment before the last, only who held what is known.
+    expect(new Set(await fills(places))).toEqual(new Set(['url(#unknown)']))
+    await page.locator('#map-slider').press('End')
+    const keys = new Set([...(await fills('#map-said rect')), 'url(#unknown)'])
+    expect((await fills(places)).filter((fill) => !keys.has(fill))).toEqual([])
+    expect(new Set(await fills(places)).size).toBeGreaterThan(1)
     await page.goto(`${at.url}/map`)
     await page.goto(`${at.url}/map#t=2026-05-31T11:00Z`)
     await page.reload()
@@ -130,13 +137,21 @@ describe.skipIf(!hasBrowser)(`each page of the program in a browser${why}`, () =
     await page.locator('#choice button').click()
     await page.waitForURL(/\/items\/axe\?a=.*&b=.*#compare$/)
     expect(await page.locator('#compare tbody tr').count()).toBeGreaterThan(0)
+    await page.locator('#revisions a', { hasText: 'the item then' }).last().click()
+    await page.waitForURL('**/items/axe?patch=1')
+    expect(await page.locator('h1').textContent()).toMatch(/ as of patch 1$/)
+    expect(await page.locator('.item-card').isVisible()).toBe(true)
     expect(complaints).toEqual([])
   })
 
   test('patches lead to what each changed, by class or type, and from there to the item', async () => {
     const { page, complaints } = await open('/patches')
+    expect(await page.locator('#list td a').allTextContents()).toEqual(['2, of form', '1'])
     await page.locator('#list td a').first().click()
-    await page.waitForURL('**/patches/*')
+    await page.waitForURL('**/patches/2')
+    expect(await page.locator('h1').textContent()).toBe('Patch 2: only the form of the data: 1 technical change')
+    expect(await page.locator('#technical-values table').isVisible()).toBe(false)
+    await page.goto(`${at.url}/patches/1`)
     expect(await page.locator('#patch tbody tr').count()).toBeGreaterThan(0)
     await page.locator('main a[href^="/items/"]').first().click()
     await page.waitForURL('**/items/*')

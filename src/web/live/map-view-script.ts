@@ -190,14 +190,14 @@ function viewMap({ resources, levels, blind, places: given }) {
     const facts = document.createElement('dl')
     row(facts, 'Held by', nameOf(guild))
     const since = isLatest && known?.since ? new Date(known.since) : undefined
-    const now = new Date(instants[instants.length - 1])
+    const now = new Date(instants[step])
     const minutes = since ? Math.max(0, (now - since) / 60000) : 0
     if (guild >= 0) row(facts, 'Since', since ? since.toISOString().slice(0, 16).replace('T', ' ') + ' UTC' : from === 0 ? 'before ' + times[0] : times[from] + ' UTC')
     if (since && guild >= 0) {
       row(facts, 'Held for', minutes < 120 ? Math.round(minutes) + ' min' : minutes < 2880 ? Math.round(minutes / 60) + ' h' : Math.round(minutes / 1440) + ' d')
       if (minutes < 10) row(facts, 'Cooldown', Math.ceil(10 - minutes) + ' min left')
     }
-    if (known && isLatest) {
+    if (known && step === times.length - 1) {
       row(facts, 'Treasury', levelText(known.treasury))
       row(facts, 'Defences', levelText(known.defences))
       if (known.hq) row(facts, 'Headquarters', 'yes')
@@ -217,7 +217,9 @@ function viewMap({ resources, levels, blind, places: given }) {
   card.querySelector('button').addEventListener('click', () => { choose(-1); port.focus() })
 
   // Modes.
-  const level = (name) => (name === null || name === undefined ? undefined : 0.1 + 0.9 * (levels.indexOf(name) / 4))
+  // Of a moment before the last, nothing of this is said.
+  const isPast = () => slider.valueAsNumber < times.length - 1
+  const level = (name) => (name === null || name === undefined || isPast() ? undefined : 0.1 + 0.9 * (levels.indexOf(name) / 4))
   const most = Math.max(1, ...changes.map(([, list]) => list.length - 1))
   const span = (now) => (since) => Math.min(1, Math.log1p(Math.max(0, now - since) / 3600000) / Math.log1p(24 * 30))
   const resourceFills = { emerald: 'var(--g2)', ore: 'var(--g6)', crop: 'var(--g3)', fish: 'var(--g1)', wood: 'var(--g0)' }
@@ -246,7 +248,7 @@ function viewMap({ resources, levels, blind, places: given }) {
     resources: (place) => {
       const made = Object.entries(places[changes[place][0]]?.stored ?? {}).filter(([what]) => what !== 'emerald').sort(([, a], [, b]) => b[0] - a[0])[0]
       const what = made && made[1][0] > 0 ? made[0] : 'emerald'
-      return [resourceFills[what] ?? 'var(--g5)', places[changes[place][0]] && Object.keys(places[changes[place][0]].stored).length > 0 ? 1 : undefined]
+      return [resourceFills[what] ?? 'var(--g5)', !isPast() && places[changes[place][0]] && Object.keys(places[changes[place][0]].stored).length > 0 ? 1 : undefined]
     },
     age: (place) => {
       const now = slider.valueAsNumber

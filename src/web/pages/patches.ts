@@ -37,7 +37,8 @@ const patchColumns: readonly Column<Awaited<ReturnType<PatchesOf>>[number]>[] = 
   {
     ...{ key: 'patch', heading: 'Patch', isFalling: true },
     value: ({ patch }) => patch,
-    cell: ({ patch }) => link('patches', String(patch)),
+    cell: (one) =>
+      link('patches', String(one.patch), `${one.patch}${patchText(one).startsWith('only ') ? ', of form' : ''}`),
   },
   { key: 'seen', heading: 'First seen (UTC)', isFalling: true, value: ({ startedAt }) => startedAt },
   { key: 'changed', heading: 'Items changed', isFalling: true, value: ({ changed }) => changed },
