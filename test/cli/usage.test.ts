@@ -22,6 +22,8 @@ describe('wynnsync', () => {
     [['sync', 'item', 'xyzzy'], 'did you mean items, item-sets or item-metadata?\nno resource is called xyzzy; '],
     [['sync', '--concurrency', '0'], '--concurrency'],
     [['sync', '--accept'], 'name it, as in wynnsync sync items --accept'],
+    [['backfill', '--from', process.execPath], `${process.execPath} is a file: unpack it first`],
+    [['backfill', '--from-git', '.', '--map', 'a.yaml=items'], 'files of git are read as JSON alone'],
     [['status', '--log-level', 'loud'], 'must be one of trace, debug, info, warn, error, silent'],
     [['status', '--database-url', 'postgres://u:PG%ZZ@127.0.0.1/x'], 'percent-encoded'],
     [['sync', 'territories', '--guild', 'GLD'], '--guild does nothing without guilds'],

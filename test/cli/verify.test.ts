@@ -39,4 +39,23 @@ describe('verify', () => {
       }),
     ])
   })
+
+  test('says of a repair only what it has put right', async () => {
+    const url = await testDatabaseUrl()
+    const run = (...args: string[]) => runProgram(args, { DATABASE_URL: url })
+    const folder = await recordingFolder([{ at: '10:00', path: '/item/database?fullResult', body: [item('Ash')] }])
+    expect((await run('backfill', 'items', '--from', folder)).code).toBe(0)
+    const db = await openServer(url)
+    afterwards(() => db.close())
+    for (const name of ['order', 'after', 'end', 'start', 'chain'])
+      await db.query(`alter table game.item drop constraint if exists item_${name} cascade`)
+    await db.query(`update game.item set valid_until = valid_from - interval '1 h'`)
+    const { code, out } = await run('verify', '--repair', '--yes', '--json')
+    const { repaired, checks } = jsonSchemas.verify.parse(JSON.parse(out))
+    expect([code, repaired, checks.flatMap(({ check, wrong }) => (wrong > 0 ? [check] : []))]).toEqual([
+      3,
+      [],
+      ['chain'],
+    ])
+  })
 })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fetchRepository, repositoryUrl, shownUrl } from '../../../api/recordings/git-clone.ts'
 import type { GitDates } from '../../../api/recordings/git-history.ts'
@@ -271,8 +271,10 @@ export async function backfillFromCommand(
   const resources = archive
     ? [...new Set(archive.mappings.map((mapping) => mapping.resource))]
     : resourcesNamed(name === undefined ? [] : [name])
+  // A wrong name makes no database.
+  const opened = archive ? undefined : openFolder(from ?? '')
   const work = async (db: Database) => {
-    const source = archive ? await openResponses(context, db, archive) : openFolder(from ?? '')
+    const source = opened ?? (await openResponses(context, db, archive as GitArchive))
     context.progress.begin('recordings')
     try {
       const origin = archive ? archiveSource(archive) : sourceOf('recordings', resolve(from ?? ''))
@@ -378,7 +380,9 @@ async function load(
 function openFolder(folder: string): Source {
   if (existsSync(join(folder, 'index.jsonl')))
     return { recorded: openRecordedResponses(folder), skipped: [], broken: [], known: 0, close: () => undefined }
-  throw new UsageError(`--from must be a folder with an index.jsonl of recorded responses; there is none in ${folder}`)
+  const isFile = statSync(folder, { throwIfNoEntry: false })?.isFile() ?? false
+  const found = isFile ? `${folder} is a file: unpack it first` : `there is none in ${folder}`
+  throw new UsageError(`--from must be a folder with an index.jsonl of recorded responses; ${found}`)
 }
 
 const columns = ['resource', 'responses', 'new', 'changed', 'gone', 'events', 'unchanged', 'stale', 'rejected'] as const

@@ -54,7 +54,12 @@ export async function verifyCommand(context: Context, flags: VerifyFlags): Promi
   }
   const checks = [...ofDatabase, ...places]
   const wrong = checks.reduce((sum, check) => sum + check.wrong, 0)
-  const done = repaired.map(({ check, table, wrong: rows }) => ({ check, table, rows }))
+  // What cannot be put right is found again.
+  const left = ({ check, table }: Verified) =>
+    changes ? (ofDatabase.find((one) => one.check === check && one.table === table)?.wrong ?? 0) : 0
+  const done = repaired
+    .map((one) => ({ check: one.check, table: one.table, rows: one.wrong - left(one) }))
+    .filter(({ rows }) => rows > 0)
   const json = { wrong, checks, seconds, ...(repair ? { dryRun, repaired: done } : {}) }
   writeSummary(context, json, textOf(checks, seconds, tableWidth(context)) + repairedText(done, dryRun))
   return wrong > 0 ? exitCode.rejected : exitCode.done
