@@ -13,7 +13,8 @@ describe('the page of gains', () => {
       ['11:00', 14, 7],
       ['12:00', 15, 10],
     ] as const) {
-      await syncGuild(world, guildBody('a', { 1: { rank: 'owner' } }, { ...hostileGuild, wars: a }), at)
+      const member = { rank: 'owner', contributed: 100 * a }
+      await syncGuild(world, guildBody('a', { 1: member }, { ...hostileGuild, wars: a }), at)
       await syncGuild(world, guildBody('b', { 2: { rank: 'owner' } }, { wars: b }), at)
     }
     // Nobody fights any more, and no player ever did.
@@ -105,6 +106,22 @@ describe('the page of gains', () => {
     expect((await read(round.replace('/gained', ''))).document.querySelector('#firsts h3')?.textContent).toBe(
       `First seen with 10 wars: ${hostile.guild}`,
     )
+  })
+
+  test('lists members by what they gained in a guild, and asks of one by guild and name', async () => {
+    const period = 'kind=member&counter=contributed&from=2026-06-01T09:00Z&to=2026-06-01T12:01Z'
+    const all = await read(`?${period}`)
+    expect(all.title).toMatch(/^Player1 gained most contributed experience: (at least )?500$/)
+    expect(all.rows.map(([, name, gained]) => [name, gained])).toEqual([['Player1', '500']])
+    expect(all.document.querySelector('#gains tbody a')?.getAttribute('href')).toMatch(/^\/players\/[^/]+$/)
+    const own = await read(`?${period}&value=1200&entity=${encodeURIComponent(`${guildId('a')}/Player1`)}`)
+    expect(own.title).toMatch(/^Player1 gained (at least )?500 contributed experience$/)
+    expect(own.document.querySelector('#firsts h3')?.textContent).toMatch(/^First seen with 1,200 .*: Player1$/)
+    expect(own.document.querySelector('#best tbody')?.textContent).toContain('500')
+    expect([
+      (await read(`?${period}&entity=Player1`)).status,
+      (await read(`?${period}`, { people: false })).rows,
+    ]).toEqual([400, []])
   })
 
   test('is kept by no search engine, shows no player where these are left out, and refuses what it has not', async () => {

@@ -15,13 +15,15 @@ import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
 
 /** What counters belong to, with the resources whose responses have them; other kinds are not shown. */
-const kinds: Readonly<Record<string, { readonly many: string; readonly of: readonly string[] }>> = {
-  guild: { many: 'Guilds', of: ['guilds'] },
-  player: { many: 'Players', of: ['players'] },
-}
+const kinds = {
+  guild: { one: 'Guild', many: 'Guilds', of: 'guilds' },
+  member: { one: 'Member', many: 'Members', of: 'guilds' },
+  player: { one: 'Player', many: 'Players', of: 'players' },
+} as const
+type Kind = keyof typeof kinds
 
 interface Counter {
-  readonly kind: string
+  readonly kind: Kind
   readonly counter: string
   readonly unit: string | null
   readonly meaning: string
@@ -67,7 +69,7 @@ export async function gainedPage(visit: Visit): Promise<Page> {
     const none = missing('none', 'Nothing is counted yet', 'wynnsync sync guilds')
     return { path: '/gained', title: none.title, lead: leadText, chapters: [chapterOf('gained', 'Gains', none)] }
   }
-  const { frame, control, kept } = await shownPeriod(visit, { path: '/gained', of: kinds[kind]?.of ?? [] })
+  const { frame, control, kept } = await shownPeriod(visit, { path: '/gained', of: [kinds[kind].of] })
   const found = await gainsOf(visit, some, frame)
   if (!found)
     throw new Problem('bad-argument', {
@@ -106,14 +108,13 @@ interface Gains {
 
 /** The gains of the counter that the address names; without one, of the first that rose. */
 async function gainsOf(visit: Visit, some: readonly Counter[], frame: Frame): Promise<Gains | undefined> {
-  const { sql, query, finders } = visit
+  const { sql, query } = visit
   const [name, given] = [query.get('entity') ?? '', query.get('counter')]
   const usual = usualCounters.flatMap((counter) => some.filter((one) => one.counter === counter))
   const tried =
     given === null ? [...new Set([...usual, ...some])].slice(0, TRIED) : some.filter(({ counter }) => counter === given)
-  const kind = some[0]?.kind ?? ''
-  const entity =
-    name === '' ? undefined : (await resolveName(sql, { name: kind, type: 'uuid', value: name }, finders)).value
+  const kind = some[0]?.kind ?? 'guild'
+  const entity = name === '' ? undefined : await entityOf(visit, kind, name)
   let last: Gains | undefined
   for (const chosen of tried) {
     const of = [kind, chosen.counter]
@@ -139,6 +140,20 @@ async function gainsOf(visit: Visit, some: readonly Counter[], frame: Frame): Pr
   return last
 }
 
+/** A guild or a player by uuid or name; a member by both, as `guild/player`. */
+async function entityOf({ sql, finders }: Visit, kind: Kind, name: string): Promise<string> {
+  const uuidOf = async (of: string, value: string) =>
+    String((await resolveName(sql, { name: of, type: 'uuid', value }, finders)).value)
+  if (kind !== 'member') return await uuidOf(kind, name)
+  const [, guild = '', player = ''] = /^(.*)\/([^/]*)$/.exec(name) ?? []
+  if (guild === '' || player === '')
+    throw new Problem('bad-argument', {
+      detail: 'entity must be a guild and a member, as guild/player',
+      argument: 'entity',
+    })
+  return `${await uuidOf('guild', guild)}/${await uuidOf('player', player)}`
+}
+
 function titleOf(first: Gain | undefined, counter: Counter, isOwn: boolean): string {
   const name = first?.name ?? (isOwn ? 'this one' : 'Somebody')
   const { noun, unit } = wordsOf(counter)
@@ -152,6 +167,7 @@ function titleOf(first: Gain | undefined, counter: Counter, isOwn: boolean): str
 /** How a counter is called, and its unit where the name does not say it: `playtime` and ` hours`, but `wars` alone. */
 function wordsOf({ counter, unit }: Counter): { readonly noun: string; readonly unit: string } {
   if (counter === 'online') return { noun: 'members online', unit: '' }
+  if (counter === 'contributed') return { noun: 'contributed experience', unit: '' }
   const what = apiWords(counter)
   if (unit === `${what}s`) return { noun: unit, unit: '' }
   return { noun: what, unit: unit === null || unit === 'times' || what.includes(unit) ? '' : ` ${unit}` }
@@ -174,7 +190,7 @@ const leadText = 'Who gained most of any counter in any period, the best times, 
 /** The counters of the kind that the address names. */
 function countersOf(counters: readonly Counter[], query: URLSearchParams): readonly Counter[] {
   const kind = query.get('kind') ?? 'guild'
-  if (kinds[kind] === undefined)
+  if (!Object.hasOwn(kinds, kind))
     throw new Problem('bad-argument', {
       detail: `kind must be one of ${Object.keys(kinds).join(', ')}`,
       argument: 'kind',
@@ -206,7 +222,7 @@ function counterForm(
   const kept = ['from', 'to'].flatMap((name) => (query.has(name) ? [[name, query.get(name)] as const] : []))
   return html`<form action="/gained"><input type="hidden" name="kind" value="${kind}">${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <label>Counter <select name="counter">${some.map((one) => html`<option value="${one.counter}"${one.counter === counter ? html` selected` : ''}>${wordsOf(one).noun}</option>`)}</select></label>
-<label>${kind === 'guild' ? 'Guild' : 'Player'} <input name="entity" size="14" value="${own?.name ?? query.get('entity') ?? ''}" placeholder="all"></label>
+<label>${kinds[kind].one} <input name="entity" size="14" value="${(kind === 'member' ? null : own?.name) ?? query.get('entity') ?? ''}" placeholder="${kind === 'member' ? 'all, or guild/player' : 'all'}"></label>
 <label>First to <input name="value" size="10" inputmode="numeric" value="${query.get('value') ?? ''}" placeholder="a number"></label><button>Show</button></form>`
 }
 
@@ -214,13 +230,16 @@ function gainsFigure(chosen: Counter, gains: readonly Gain[], { from, to }: Fram
   const { kind, counter } = chosen
   const known = gains.filter(({ gained }) => gained !== null && gained > 0)
   if (known.length === 0) {
-    const command = `wynnsync sync ${kind === 'guild' ? 'guilds' : 'players'}`
-    return missing('gains', `No gain of ${wordsOf(chosen).noun} is known in this period`, command)
+    return missing(
+      'gains',
+      `No gain of ${wordsOf(chosen).noun} is known in this period`,
+      `wynnsync sync ${kinds[kind].of}`,
+    )
   }
   const csv = csvLink('top_gained', { kind, counter, from_time: from, to_time: to, n: 1000 })
   return {
     id: 'gains',
-    title: `${gains.length === MOST ? 'At least ' : ''}${count(known.length, kind === 'guild' ? 'guild' : 'player')} gained some`,
+    title: `${gains.length === MOST ? 'At least ' : ''}${count(known.length, kind)} gained some`,
     lead: `What is certain. With “at least”, responses do not show all of the period; hidden numbers are unknown, not zero.${
       known[0]?.found_by === 'all'
         ? ''
@@ -228,7 +247,7 @@ function gainsFigure(chosen: Counter, gains: readonly Gain[], { from, to }: Fram
     }`,
     picture: barsOf(kind, known.slice(0, 15)),
     table: {
-      columns: ['Place', kind === 'guild' ? 'Guild' : 'Player', headingOf(chosen), 'At most', 'How sure'],
+      columns: ['Place', kinds[kind].one, headingOf(chosen), 'At most', 'How sure'],
       rows: known.map((one) => [one.place, nameCell(kind, one), one.gained, one.most, one.quality.replace('_', ' ')]),
       note: gains.length === MOST ? html`The first ${MOST}; ${csv} of up to 1,000.` : csv,
     },
@@ -236,11 +255,11 @@ function gainsFigure(chosen: Counter, gains: readonly Gain[], { from, to }: Fram
   }
 }
 
-function nameCell(kind: string, { entity, name }: Pick<Gain, 'entity' | 'name'>): Cell {
-  return kind === 'guild' ? guildLink(entity, name) : link('players', entity, name ?? entity)
+function nameCell(kind: Kind, { entity, name }: Pick<Gain, 'entity' | 'name'>): Cell {
+  return kind === 'guild' ? guildLink(entity, name) : link('players', entity.split('/').at(-1) ?? '', name ?? entity)
 }
 
-function barsOf(kind: string, gains: readonly Gain[]): Picture {
+function barsOf(kind: Kind, gains: readonly Gain[]): Picture {
   const label = ({ place, name }: Gain) => `${place}. ${shortened(name ?? '?', 24)}`
   const most = Math.max(...gains.map(({ gained }) => gained ?? 0))
   return draw('What the first gained, as bars.', ({ isNarrow }) => ({
@@ -388,7 +407,7 @@ async function firstsFigure({ sql, query }: Visit, { chosen, first, frame }: Fir
       ? `First seen with ${amount}: ${rows[0]?.name ?? 'somebody'}`
       : `${count(before, kind)} had ${amount} when first seen`
   return listFigure('firsts', title, {
-    columns: ['Place', kind === 'guild' ? 'Guild' : 'Player', 'Seen at (UTC)', 'Not yet at (UTC)'],
+    columns: ['Place', kinds[kind].one, 'Seen at (UTC)', 'Not yet at (UTC)'],
     rows: rows.map((one) => [one.place, nameCell(kind, one), one.at, one.after]),
     note: html`Without a “not yet”, the first response about it showed the number already. ${csvLink('first_to', { kind, counter, value, n: 1000 })}`,
   })
@@ -405,7 +424,7 @@ async function roundReached(
   }: { readonly kind: string; readonly counter: string; readonly entity: string; readonly frame: Frame },
 ): Promise<number | undefined> {
   const rows = await sql.query<{ value: number | null }>(
-    `select value from analytics.counter_series($1, $2::text::uuid, null, $3, $4, $5) where value is not null order by observed_at desc limit 1`,
+    `select value from analytics.counter_series($1, split_part($2, '/', 1)::uuid, nullif(split_part($2, '/', 2), '')::uuid, $3, $4, $5) where value is not null order by observed_at desc limit 1`,
     [kind, entity, counter, frame.from, frame.to],
   )
   const value = rows[0]?.value ?? 0
