@@ -11,7 +11,7 @@ import { wrongRows } from '../../support/verified.ts'
 import { currentOf, type Facts, historyOf, keyColumns, versionTables } from './facts.ts'
 import { type GoodBodies, openGoodBodies } from './good.ts'
 import { deadline, type Line, openLine } from './line.ts'
-import { touchedBy } from './touched.ts'
+import { type Touches, touchedBy } from './touched.ts'
 
 /*
  * Mutated responses, each followed by a good one. What a mutated response says of the record that was
@@ -87,6 +87,7 @@ async function playSegment(
   const baseline = await currentOf(db, resource)
   let before = await historyOf(db, resource)
   const keys = new Set([...before.keys()].map(keyOf))
+  let touchedBefore: Touches = () => false
   for (let nth = from; nth < until; nth++) {
     const began = performance.now()
     const { run, mutation, body } = await line.mutated(seededRandom(seed * 1_000_003 + nth * 31 + resource.name.length))
@@ -98,8 +99,8 @@ async function playSegment(
     const after = await historyOf(db, resource)
     const current = await currentOf(db, resource)
     const mayTouch = touchedBy(resource.name, body, mutation.paths)
-    // What a mutated response made up ends when good ones lack it.
-    const touches = (key: string) => !keys.has(key) || mayTouch(key)
+    // What a mutated response made up ends when good ones lack it: part of a record with the second that lacks it.
+    const touches = (key: string) => !keys.has(key) || mayTouch(key) || touchedBefore(key)
     const problems = [
       ...problemsOf(run, mutation.what, tookMs),
       ...(['ok', 'unchanged'].includes(healed.status)
@@ -110,6 +111,7 @@ async function playSegment(
       ...lacking(baseline, current).map((fact) => `not current again: ${fact}`),
     ]
     before = after
+    touchedBefore = mayTouch
     if (problems.length === 0) continue
     wrong.push(
       `${resource.name} ${nth}: ${mutation.what} (${run.status} ${run.error ?? ''} ${log.slice(0, 200)}): ${problems.slice(0, 4).join('; ')}`,
