@@ -342,6 +342,16 @@ describe.each(kindsOfPart)('a response that git has in several files, on the %s 
     expect(await world.rows(closed)).toEqual([['Oak', '12:00']])
   })
 
+  test('is each of the states that have a time; how many have none is said', async () => {
+    const all = Object.entries(timedStates).map(([at, names]) => [iso(at), state(...names)] as const)
+    const repository = await commits({
+      '18:00': { 'all-items.json': { ...Object.fromEntries(all), latest: state('Yew'), note: 'none' } },
+    })
+    const { resources, skipped } = await load(world, repository, 'all-items.json=items')
+    expect(resources).toMatchObject([{ answers: 3, inserted: 5, closed: 1 }])
+    expect(skipped).toEqual(['all-items.json: 1 of 4 states have no time of their own, and are left out'])
+  })
+
   test.each([
     ['two states without times', { yesterday: state('Ash', 'Oak'), today: other(state('Ash', 'Oak')) }],
     ['states by version', { '2.0.1': state('Ash', 'Oak'), '2.0.2': other(state('Ash', 'Oak')) }],

@@ -121,6 +121,8 @@ interface Snapshot {
   /** What leads to it in the file. */
   readonly names: readonly string[]
   readonly body: unknown
+  /** How many may be responses there, with a time or without. */
+  readonly among: number
 }
 
 /**
@@ -130,10 +132,11 @@ interface Snapshot {
 function snapshotsIn(resource: Resource, content: unknown, depth = MOST_ENVELOPES): readonly Snapshot[] {
   if (!(content instanceof Object) || !resource.file?.isRecord || looksLike(resource, content)) return []
   const entries = Object.entries(content)
+  const among = entries.filter(([, value]) => value instanceof Object).length
   const found = entries.flatMap(([name, value]): Snapshot[] => {
     const timed = timedIn(Array.isArray(content) ? undefined : name, value)
     const response = timed && responseIn(resource, timed.value, depth - 1)
-    return response ? [{ at: timed.at, names: [name, ...timed.names], body: response.body }] : []
+    return response ? [{ at: timed.at, names: [name, ...timed.names], body: response.body, among }] : []
   })
   if (2 * found.length > entries.length) return found.sort((a, b) => a.at - b.at)
   const inner = (depth > 0 ? envelopeOf(content) : []).flatMap(([name, value]) => {
@@ -170,7 +173,13 @@ export async function withOwnTimes(
   const read = async ({ path, blob }: GitVersion) =>
     snapshotsIn(resource, await contentOf(path, blobs.read(blob, MAX_BODY_BYTES)))
   const last = versions.at(-1)
-  if (!last || (await read(last)).length === 0) return undefined
+  const latest = last ? await read(last) : []
+  if (!last || !latest[0]) return undefined
+  const untimed = latest[0].among - latest.length
+  const remarks =
+    untimed > 0
+      ? [`${last.path}: ${untimed} of ${latest[0].among} states have no time of their own, and are left out`]
+      : []
   const responses = new Map<number, ReturnType<typeof elementOf>>()
   const unreadable: GitVersion[] = []
   for (const [nth, version] of versions.entries()) {
@@ -184,7 +193,7 @@ export async function withOwnTimes(
       responses.set(at, elementOf(version, { ...one, at }, all.length))
     }
   }
-  return { responses: [...responses.values()].sort((a, b) => a.changed.at - b.changed.at), unreadable }
+  return { responses: [...responses.values()].sort((a, b) => a.changed.at - b.changed.at), unreadable, remarks }
 }
 
 /** A response that is one of so many elements of a file. */

@@ -283,21 +283,20 @@ interface History {
 
 /** The responses of a resource whose responses each hold all of it, and what is to be said of them. */
 async function wholeResponses(resource: Resource, commits: readonly GitCommit[], history: History): Promise<Found> {
-  const { repository, blobs } = history
   const paths = [...new Set(commits.flatMap(({ versions }) => versions.map(({ path }) => path)))]
+  const timed = await withOwnTimes(resource, commits.flatMap(inOrder), history)
   const { responses, unreadable }: Omit<Found, 'remarks'> =
-    (await withOwnTimes(resource, commits.flatMap(inOrder), history)) ??
+    timed ??
     (paths.length === 1
       ? { responses: eachAlone(commits), unreadable: [] }
       : await joinParts(resource, commits, keyReader(resource, commits, history)))
-  const lacking = await partOf(repository, blobs, resource, { latest: responses.at(-1)?.parts ?? [], paths })
-  if (lacking !== undefined) {
-    const remark = `${resource.name}: ${lacking}; nothing that is missing there ends`
-    return { responses: responses.map((one) => ({ ...one, isPart: true })), unreadable, remarks: [remark] }
-  }
+  const latest = responses.at(-1)?.parts ?? []
+  const lacking = await partOf(history.repository, history.blobs, resource, { latest, paths })
   const alone = responses.filter(({ isPart }) => isPart).length
-  const remark = `${resource.name}: ${alone} of ${responses.length} commits have not all of its files; nothing that is missing there ends`
-  return { responses, unreadable, remarks: alone > 0 ? [remark] : [] }
+  const why = lacking ?? (alone > 0 ? `${alone} of ${responses.length} commits have not all of its files` : undefined)
+  const said = why === undefined ? [] : [`${resource.name}: ${why}; nothing that is missing there ends`]
+  const all = lacking === undefined ? responses : responses.map((one) => ({ ...one, isPart: true }))
+  return { responses: all, unreadable, remarks: [...(timed?.remarks ?? []), ...said] }
 }
 
 /** So many bytes of the last versions of files are remembered, and at least those of one. */
