@@ -228,14 +228,6 @@ describe.each(kindsOfLongTests)('what one response must not change of members, o
     ])
   })
 
-  test('higher counters of one response alone make no old copy of the next one', async () => {
-    const shown = (rank: string, contributed: number) => seven((number) => (number === 2 ? { rank, contributed } : {}))
-    for (const at of ['10:00', '10:10']) await sync(shown('recruit', 100), at)
-    await sync(shown('chief', 5000), '10:20')
-    expect(await sync(shown('recruit', 100), '10:30')).toMatchObject({ status: 'ok' })
-    expect((await versions(2)).at(-1)?.[1]).toBe('recruit')
-  })
-
   test('two promotions in one response are ordinary, and dated by it', async () => {
     await sync(usual, '10:00')
     const promoted = { ...usual, 2: { rank: 'captain' }, 3: { rank: 'captain' } }

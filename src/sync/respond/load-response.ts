@@ -4,7 +4,7 @@ import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import type { Target } from '../archive/erase-archived.ts'
 import type { ResourceBase, Row, SampleTable } from '../declare/resource.ts'
-import { corroborate, forgetContradicted, mayClaim, pendingClaims, type Witness } from '../evidence/claims.ts'
+import { corroborate, forgetContradicted, pendingClaims, type Witness } from '../evidence/claims.ts'
 import { copySecondsOf } from '../evidence/policies.ts'
 import { appendQuarantine, type Counts, noCounts, type RunStatus } from '../ledger/ledger.ts'
 import { fingerprintOf, rootsOf } from '../normalize/prepare.ts'
@@ -158,9 +158,8 @@ function earlierJudge(
         (entity.relatedEntities[name] ?? []).map(({ root }) => Date.parse(String(root[spellColumn]))),
       ),
     )
-    // Who began anew since then begins to count anew. And where the last response alone was higher, that may be wrong.
-    const isBetween = passedAt && last && passedAt.getTime() >= last.observedAt && !mayClaim(witness, 'older')
-    if (passedAt && !isBetween && !begun.some((at) => at > passedAt.getTime())) whenEarlier?.(passedAt)
+    // Who began anew since then begins to count anew.
+    if (passedAt && !begun.some((at) => at > passedAt.getTime())) whenEarlier?.(passedAt)
     await forgetContradicted(sql, witness, 'older', [], scope)
   }
 }
