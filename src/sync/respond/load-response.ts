@@ -167,10 +167,8 @@ function earlierJudge(
 /** Whether a response is no more than an old copy: counters that fell may have fallen, where they are as low for as long as they were higher. */
 async function isOldCopy(sql: Sql, subject = '', than: Date, witness: Witness): Promise<boolean> {
   const [first] = await pendingClaims(sql, witness, 'older', subject)
-  // Later old copies are of later instants.
-  const { value, firstAt } = first ?? { value: than.toISOString(), firstAt: witness.at }
-  const span = firstAt.getTime() - Date.parse(value)
-  return (await corroborate(sql, witness, 'older', [{ subject, value, span }])).confirmed.length === 0
+  const span = (first?.firstAt ?? witness.at).getTime() - than.getTime()
+  return (await corroborate(sql, witness, 'older', [{ subject, span }])).confirmed.length === 0
 }
 
 /**
