@@ -205,29 +205,6 @@ describe.each(kindsOfLongTests)('what one response must not change of members, o
     ])
   })
 
-  test('a promotion with counters that fall is from an old copy, until they are as low for as long as they were higher', async () => {
-    const shown = (rank: string, contributed: number) =>
-      seven((number) => ({ ...(number === 2 ? { rank } : {}), contributed: number === 3 ? contributed : 100 }))
-    await sync(shown('recruit', 900), '10:00')
-    for (const at of ['10:10', '10:20']) await sync(shown('recruit', 1000), at)
-    for (const at of ['10:30', '10:40'])
-      expect(await sync(shown('captain', 950), at)).toMatchObject({ status: 'stale' })
-    expect(await events()).toEqual([])
-    await sync(shown('captain', 950), '10:50')
-    expect(await events()).toEqual([['promoted', 'Player2', 'recruit', 'captain', '10:50', '10:50']])
-    expect(await claims()).toEqual([])
-    // Who joined anew counts anew.
-    const anew = seven((number) => ({
-      ...(number === 2 ? { rank: 'captain' } : {}),
-      ...(number === 3 ? { joined: '10:55', contributed: 1 } : { contributed: 100 }),
-    }))
-    await sync(anew, '11:00')
-    expect((await events()).slice(1).map(([event, name]) => `${name} ${event}`)).toEqual([
-      'Player3 joined',
-      'Player3 left',
-    ])
-  })
-
   test('two promotions in one response are ordinary, and dated by it', async () => {
     await sync(usual, '10:00')
     const promoted = { ...usual, 2: { rank: 'captain' }, 3: { rank: 'captain' } }

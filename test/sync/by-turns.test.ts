@@ -7,7 +7,7 @@ import { territories } from '../../src/resources/territories/index.ts'
 import { worldEvents } from '../../src/resources/world-events/index.ts'
 import type { Resource, Worklist } from '../../src/sync/declare/resource.ts'
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
-import { onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
+import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { headersOf, instantOf, item, worldOf } from '../support/world.ts'
 
@@ -54,85 +54,6 @@ describe.each(kindsOfPart)('responses that come by turns, on the %s database,', 
     expect(await membershipEvents()).toEqual([['joined', 'Same']])
     expect(await rows(`select count(*)::int from game.guild_member where valid_until = 'infinity'`)).toEqual([[3]])
   })
-
-  test.each([
-    ['one by one', 1],
-    ['in pairs', 2],
-    ['in threes', 3],
-  ])(
-    'are copies of a guild two hours late, %s, whose counters are lower: all happened once, when it was first shown',
-    async (_, run) => {
-      const truth = (minute: number) => {
-        const risen = (from: number) => ({ contributed: 1000 + Math.max(0, minute - from) })
-        const members = {
-          1: { ...owner, ...risen(-300) },
-          2: { rank: minute < 60 ? 'recruit' : minute < 300 ? 'captain' : 'chief', ...risen(-300) },
-          ...(minute < 130 ? { 3: {} } : {}),
-          ...(minute < 190 ? {} : { 4: { joined: '13:05', contributed: 0 } }),
-          5: { joined: minute < 250 ? '00:00' : '14:05' },
-          6: { username: minute < 310 ? 'Before' : 'After' },
-        }
-        const name = minute < 330 ? 'Old' : 'New'
-        return guildBody('a', members, { name, xpPercent: 10 + (minute + 300) / 100 })
-      }
-      for (let nth = 0; nth < 48; nth++) {
-        const minute = 10 * nth
-        await syncGuild(world, truth(minute - (Math.floor(nth / run) % 2 ? 120 : 0)), minutes(minute))
-      }
-      /** When a poll first showed what is so since a minute. */
-      const seen = (since: number) => {
-        const nth = Array.from({ length: 48 }, (_each, one) => one).find(
-          (one) => 10 * one >= since && Math.floor(one / run) % 2 === 0,
-        )
-        return minutes(10 * (nth ?? 0))
-      }
-      expect(
-        await rows(
-          'select event, username, to_rank, observed_at from analytics.membership_event order by observed_at, event desc',
-        ),
-      ).toEqual([
-        ['promoted', 'Player2', 'captain', seen(60)],
-        ['left', 'Player3', null, seen(130)],
-        ['joined', 'Player4', 'recruit', seen(190)],
-        ['left', 'Player5', null, seen(250)],
-        ['joined', 'Player5', 'recruit', seen(250)],
-        ['promoted', 'Player2', 'chief', seen(300)],
-      ])
-      expect(await rows('select name, valid_from from game.guild order by valid_from')).toEqual([
-        ['Old', '10:00'],
-        ['New', seen(330)],
-      ])
-      expect(
-        await rows(`select username from game.guild_member where player_uuid = '${playerId(6)}' order by valid_from`),
-      ).toEqual([['Before'], ['After']])
-      expect(await rows('select from sync.claim')).toEqual([])
-    },
-  )
-
-  test.each([
-    ['one by one', 1],
-    ['in pairs', 2],
-  ])(
-    'are copies of a player two hours late, %s, who played meanwhile: another guild and another name are so once',
-    async (_, run) => {
-      const guildOf = (letter: string) => ({
-        uuid: guildId(letter),
-        name: `Guild ${letter}`,
-        prefix: letter.repeat(3),
-        rank: 'RECRUIT',
-      })
-      for (let nth = 0; nth < 36; nth++) {
-        const minute = 10 * nth - (Math.floor(nth / run) % 2 ? 120 : 0)
-        const [guild, username] = [guildOf(minute < 60 ? 'a' : 'b'), minute < 200 ? 'Before' : 'After']
-        await syncPlayer(world, 1, profile(1, { username, guild, playtime: 500 + minute / 60 }), minutes(10 * nth))
-      }
-      expect(await rows('select username, guild_uuid from game.player order by valid_from')).toEqual([
-        ['Before', guildId('a')],
-        ['Before', guildId('b')],
-        ['After', guildId('b')],
-      ])
-    },
-  )
 
   test('have a guild by its old and its new name: it holds its territory all the time', async () => {
     const map = (name: string) => ({

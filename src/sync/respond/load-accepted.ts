@@ -106,8 +106,6 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const { preparation, last, runId, guards } = response
   const { at } = witness
   const found = { resource: resource.name, at, runId }
-  // What is pending, an old copy neither confirms nor contradicts.
-  if (response.claims.size > 0) await response.refuseEarlier?.()
   const { contradicted, ...loaded } = await loadRoots(sql, resource, response, witness)
   const there = withoutHeld(resource, response, loaded.held)
   const { gone, closed, waiting, unknown } =
@@ -228,16 +226,7 @@ async function currentKeysAfter(sql: Sql, { history }: ResourceBase, { last, sco
 async function loadRoots(
   sql: Sql,
   resource: ResourceBase,
-  {
-    preparation,
-    last,
-    scope,
-    unsent,
-    followsUnsent,
-    extraction,
-    refuseEarlier,
-    guards: { accept = false },
-  }: IncomingResponse,
+  { preparation, last, scope, unsent, followsUnsent, extraction, guards: { accept = false } }: IncomingResponse,
   witness: Witness,
 ): Promise<Loaded & { readonly contradicted: readonly PendingClaim[] }> {
   const { history } = resource
@@ -254,7 +243,7 @@ async function loadRoots(
     await judgeNewKeys(sql, witness, history, appeared, { of: roots.length, lastSeen: lastSeen ?? witness.at })
   // What the first response shows was there before, and what a person accepts is.
   const isJudged = lastSeen !== null && !accept && scope === undefined
-  const order = { lastSeen, scope, judgeNew: isJudged ? judgeNew : undefined, refuseEarlier }
+  const order = { lastSeen, scope, judgeNew: isJudged ? judgeNew : undefined }
   const loaded = await loadAndRemember(sql, witness, history, others, order)
   const shown = { seen: preparation.seen, isComplete: extraction.complete, held: loaded.held }
   const contradicted = mayClaim(witness, 'appeared') ? await forgetNewKeys(sql, witness, shown) : []
@@ -315,7 +304,7 @@ async function loadRelated(
   volatile: readonly string[]
   held: readonly Row[]
 }> {
-  const { preparation, guards, scope, unsent, refuseEarlier } = response
+  const { preparation, guards, scope, unsent } = response
   const withdrawn: Withdrawn[] = []
   const held: Row[] = []
   const volatile: string[] = []
@@ -342,7 +331,7 @@ async function loadRelated(
     }
     const lastSeen = response.last ? new Date(response.last.observedAt) : null
     const judgeNew = relatedJudge(sql, witness, history, entities.length, response)
-    const loaded = await loadAndRemember(sql, witness, history, entities, { lastSeen, scope, judgeNew, refuseEarlier })
+    const loaded = await loadAndRemember(sql, witness, history, entities, { lastSeen, scope, judgeNew })
     for (const { root } of loaded.held) held.push(keyIn(history, root))
     for (const one of appearedActions(loaded.held.length, entities.length)) guarded.push(one)
     await rememberShown(sql, witness, believed.shown)
@@ -365,7 +354,7 @@ async function loadRelated(
       await forgetNewKeys(sql, witness, { seen, isComplete, held: loaded.held, scope })
     for (const root of preparation.entities) {
       if (root.incomplete?.includes(name)) continue
-      const missing = await findMissingKeys(sql, witness, { history, seen, scope: root.key, isComplete, refuseEarlier })
+      const missing = await findMissingKeys(sql, witness, { history, seen, scope: root.key, isComplete })
       const closed = await closeAbsent(sql, history, missing.gone, witness.at)
       await forgetValuesOf(
         sql,

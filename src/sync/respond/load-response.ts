@@ -3,8 +3,8 @@ import type { Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import type { Target } from '../archive/erase-archived.ts'
-import type { ResourceBase, Row, SampleTable } from '../declare/resource.ts'
-import { corroborate, forgetContradicted, pendingClaims, type Witness } from '../evidence/claims.ts'
+import type { ResourceBase } from '../declare/resource.ts'
+import type { Witness } from '../evidence/claims.ts'
 import { copySecondsOf } from '../evidence/policies.ts'
 import { appendQuarantine, type Counts, noCounts, type RunStatus } from '../ledger/ledger.ts'
 import { fingerprintOf, rootsOf } from '../normalize/prepare.ts'
@@ -88,8 +88,7 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   const found = { ...noCounts, records, contentHash, reload: false, observedAt, normalized }
   const base = { ...found, currentKeys: null, drift: [], hidden: [] }
   if (status === 'stale') return { ...base, status, reason, guarded }
-  const { earlierThan } = incoming
-  if (status === 'rejected' || (earlierThan && (await isOldCopy(sql, scope, earlierThan, witness)))) {
+  if (status === 'rejected') {
     const hidden = await hiddenIn(sql, resource, validation.response)
     const isOfKey = scope === undefined || rootsOf(preparation).some(({ key }) => key === scope)
     const { hidesKept, ...unloaded } = isOfKey ? await hideUnloaded(sql, resource, validation.response) : noneHidden
@@ -97,12 +96,8 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
     const unread = isOfOther ? quarantined : []
     const at = new Date(incoming.receivedAt)
     await appendQuarantine(sql, { resource: resource.name, at, runId: incoming.runId }, unread)
-    const earlier = 'its counters are those of an earlier response, although its headers say nothing of that'
-    const isStale = status !== 'rejected'
-    const as = isStale ? ({ status: 'stale', reason: earlier } as const) : { status, reason, rejected: 1 }
-    const ignored = isStale ? [{ guard: 'staleness', action: 'ignored', reason: earlier } as const] : []
-    const all = [...guarded, ...ignored, ...unloaded.guarded]
-    const rejected = { ...base, ...as, quarantined: unread.length, hidden, guarded: all }
+    const counts = { rejected: 1, quarantined: unread.length }
+    const rejected = { ...base, ...counts, hidden, status, reason, guarded: [...guarded, ...unloaded.guarded] }
     return hidesKept ? { ...rejected, hidesKept } : rejected
   }
   const isNewer = incoming.last === undefined || extraction.observedFrom > incoming.last.observedAt
@@ -114,9 +109,7 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
   // What was imported has no hash.
   const before = incoming.last?.contentHash.subarray(0, 4)
   const listsOthers = before !== undefined && Buffer.compare(contentHash.subarray(0, 4), before) !== 0
-  const refuse =
-    scope !== undefined && incoming.last ? { refuseEarlier: earlierJudge(sql, resource, incoming, witness) } : {}
-  const response = { ...validation.response, ...(unsent ? { unsent } : {}), followsUnsent, listsOthers, ...refuse }
+  const response = { ...validation.response, ...(unsent ? { unsent } : {}), followsUnsent, listsOthers }
   const judged = { ...validation, response }
   const { awaitsAbsences, awaitsKeys, ...accepted } = await loadUnlessKnown(sql, resource, judged, witness)
   // It may be another list: its fields say nothing of this one.
@@ -134,79 +127,6 @@ export async function loadResponse(sql: Sql, resource: ResourceBase, incoming: I
     ...accepted,
     guarded: actions,
   }
-}
-
-/** Refuses a response about a key, once, whose counters are those of an earlier one, unless the last one is from long before. */
-function earlierJudge(
-  sql: Sql,
-  { samples = {}, relatedHistories = {} }: ResourceBase,
-  { preparation, last, scope, whenEarlier, guards: { accept = false } }: IncomingResponse,
-  witness: Witness,
-): () => Promise<void> {
-  const since = new Date(witness.at.getTime() - 1000 * copySecondsOf(witness, { isUndated: true }))
-  let isJudged = accept || !whenEarlier || !last || last.observedAt < since.getTime()
-  return async () => {
-    if (isJudged) return
-    isJudged = true
-    const { entities } = preparation
-    const some = Object.entries(samples).map(([name, sample]) => {
-      return { sample, rows: entities.flatMap((entity) => entity.samples?.[name] ?? []) }
-    })
-    const passedAt = await earlierUntil(sql, some, [witness.at, since])
-    const begun = Object.entries(relatedHistories).flatMap(([name, { spellColumn = '' }]) =>
-      entities.flatMap((entity) =>
-        (entity.relatedEntities[name] ?? []).map(({ root }) => Date.parse(String(root[spellColumn]))),
-      ),
-    )
-    // Who began anew since then begins to count anew.
-    if (passedAt && !begun.some((at) => at > passedAt.getTime())) whenEarlier?.(passedAt)
-    await forgetContradicted(sql, witness, 'older', [], scope)
-  }
-}
-
-/** Whether a response is no more than an old copy: counters that fell may have fallen, where they are as low for as long as they were higher. */
-async function isOldCopy(sql: Sql, subject = '', than: Date, witness: Witness): Promise<boolean> {
-  const [first] = await pendingClaims(sql, witness, 'older', subject)
-  const span = (first?.firstAt ?? witness.at).getTime() - than.getTime()
-  return (await corroborate(sql, witness, 'older', [{ subject, span }])).confirmed.length === 0
-}
-
-/**
- * Before which instant the counters of a response were as it has them, all at once: some are lower than responses showed since then. Null: they
- * never were. One that falls by itself is lower than before, while others have risen meanwhile.
- */
-async function earlierUntil(
-  sql: Sql,
-  some: readonly { readonly sample: SampleTable; readonly rows: readonly Row[] }[],
-  [at, since]: readonly [Date, Date],
-): Promise<Date | null> {
-  const values: string[] = []
-  const spans = some.flatMap(({ sample: { table, key, counters = [] }, rows }) => {
-    if (counters.length === 0 || rows.length === 0) return []
-    const { name, columns } = bulkTable(table)
-    const nameOf = (property: string) => columns.get(property)?.name ?? property
-    const used = [...key, ...counters]
-    values.push(JSON.stringify(rows.map((row) => Object.fromEntries(used.map((one) => [nameOf(one), row[one]])))))
-    const types = used.map((one) => `${nameOf(one)} ${columns.get(one)?.getSQLType()}`).join(', ')
-    const same = key.map((one) => `sample.${nameOf(one)} = sent.${nameOf(one)}`).join(' and ')
-    return counters.map(nameOf).map(
-      (counter) => `select span.* from jsonb_to_recordset($${values.length + 2}::jsonb) as sent(${types})
-        cross join lateral (
-          select min(one.at) filter (where one.value >= sent.${counter}) as reached, min(one.at) filter (where one.value > sent.${counter}) as passed
-            from (select sample.observed_at as at, sample.${counter} as value from ${name} sample
-                   where ${same} and sample.observed_at > $2 and sample.observed_at <= $1
-                   union all
-                  (select '-infinity', sample.${counter} from ${name} sample where ${same} and sample.observed_at <= $2
-                    order by sample.observed_at desc limit 1)) one) span
-        where sent.${counter} > 0`,
-    )
-  })
-  if (spans.length === 0) return null
-  const [row] = await sql.query<{ passedAt: Date | null }>(
-    `select case when bool_and(reached is not null) and max(reached) <= min(passed) then greatest(min(passed), $2) end as "passedAt" from (${spans.join(' union all ')}) span`,
-    [at, since, ...values],
-  )
-  return row?.passedAt ?? null
 }
 
 function witnessOf(resource: ResourceBase, incoming: IncomingResponse): Witness {

@@ -71,8 +71,6 @@ export interface Order {
   readonly beforeReopening: (back: readonly Prepared[]) => Promise<void>
   /** Which entities without a current version are there, and since when. Absent: all are, since this response. */
   readonly judgeNew?: ((entities: readonly Appeared[]) => Promise<NewKeys>) | undefined
-  /** Called before anything is written: the response may be an old copy. */
-  readonly refuseEarlier?: (() => Promise<void>) | undefined
   /** Which unknown fields move with nearly every response. */
   readonly judgeVolatile: (entities: readonly Prepared[], changes: readonly ExtraChange[]) => Promise<VolatilePaths>
 }
@@ -137,7 +135,7 @@ export async function loadVersions(
   at: Date,
   order: Partial<Order> = {},
 ): Promise<Loaded> {
-  const { lastSeen, judgeOlder, beforeReopening, judgeNew, judgeVolatile, refuseEarlier } = { ...unordered, ...order }
+  const { lastSeen, judgeOlder, beforeReopening, judgeNew, judgeVolatile } = { ...unordered, ...order }
   const [older, now]: [Older[], string] = [[], instantText(at)]
   const [inserted, less, held]: [Prepared[], Prepared[], Prepared[]] = [[], [], []]
   const changed: { entity: Prepared; before: Json; extra: Json }[] = []
@@ -160,7 +158,6 @@ export async function loadVersions(
         respelled.push(entity)
         continue
       }
-      await refuseEarlier?.()
       const start = startOf({ since: since.get(entity) ?? entity.since }, began ?? ended, at) ?? now
       if (began === null) {
         inserted.push(entity)

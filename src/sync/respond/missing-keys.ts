@@ -18,8 +18,6 @@ interface Among {
   readonly isComplete: boolean
   /** What a shrunken list lacks is gone only after hours. */
   readonly isShrunken?: boolean | undefined
-  /** Called where it lacks any: it may be an old copy. */
-  readonly refuseEarlier?: (() => Promise<void>) | undefined
 }
 
 interface MissingKeys {
@@ -33,7 +31,7 @@ interface MissingKeys {
 export async function findMissingKeys(
   sql: Sql,
   witness: Witness,
-  { history, seen, scope, covers = () => true, isComplete, isShrunken = false, refuseEarlier }: Among,
+  { history, seen, scope, covers = () => true, isComplete, isShrunken = false }: Among,
 ): Promise<MissingKeys> {
   const pending = await pendingClaims(sql, witness, 'missing', scope)
   const absent = isComplete ? await findAbsent(sql, history, { seen, at: witness.at, scope }) : []
@@ -43,7 +41,6 @@ export async function findMissingKeys(
   await forgetClaims(sql, witness.resource, 'missing', over)
   const missing = absent.filter(({ key, isLater }) => !isLater && covers(key))
   const claims = missing.map(({ key }) => ({ subject: key }))
-  if (claims.length > 0) await refuseEarlier?.()
   const policy = isShrunken ? 'missing from shrunken' : 'missing'
   const { confirmed, pending: waiting } = await corroborate(sql, witness, 'missing', claims, policy)
   return {

@@ -24,7 +24,7 @@ export const countedOf = (resource: ResourceBase) => historiesOf(resource).map((
 /** Whether a single response is not enough for some versions of a history. */
 const waits = ({ compare, reopens = false }: History) => compare !== undefined || reopens
 
-interface Loading extends Pick<Order, 'lastSeen' | 'judgeNew' | 'refuseEarlier'> {
+interface Loading extends Pick<Order, 'lastSeen' | 'judgeNew'> {
   /** Key of a worklist that the response is about. */
   readonly scope?: string | undefined
 }

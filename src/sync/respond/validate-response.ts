@@ -129,12 +129,6 @@ export interface IncomingResponse extends ReceivedResponse {
   readonly followsUnsent?: boolean
   /** Its records list other samples than those of the last accepted response. */
   readonly listsOthers?: boolean
-  /** Its counters are those of an old copy: later ones have been shown since then. */
-  readonly earlierThan?: Date
-  /** Ends the transaction of a response that turns out to be one. */
-  readonly whenEarlier?: (than: Date) => never
-  /** Finds that out, before anything follows from what it shows and the last one did not. */
-  readonly refuseEarlier?: () => Promise<void>
 }
 
 /** A response whose records may not have been parsed. */

@@ -47,22 +47,7 @@ export interface IngestResult extends Outcome {
 }
 
 /** A response; without its records where its body is that of the last accepted one. */
-type Received = Pick<IncomingResponse, 'extraction' | 'receivedAt' | keyof ReadTwice> &
-  Partial<Pick<IncomingResponse, 'preparation'>>
-type ReadTwice = Pick<IncomingResponse, 'whenEarlier' | 'earlierThan'>
-
-/** A response turned out to be an old copy after something of it was written. */
-class EarlierResponse extends Error {
-  readonly than: Date
-  constructor(than: Date) {
-    super('an old copy')
-    this.than = than
-  }
-}
-
-const whenEarlier = (than: Date) => {
-  throw new EarlierResponse(than)
-}
+type Received = Pick<IncomingResponse, 'extraction' | 'receivedAt'> & Partial<Pick<IncomingResponse, 'preparation'>>
 
 /**
  * Validates and loads a response; describes what became of it.
@@ -326,7 +311,6 @@ async function loadAndRecord(
   context: IngestContext,
   client: RecordingClient,
   extracted: Exclude<Extracted, { readonly kind: 'failed' | 'known' }>,
-  how: ReadTwice = { whenEarlier },
 ): Promise<IngestResult> {
   const { engine, resource } = context
   const receivedAt = engine.clock.now()
@@ -344,16 +328,11 @@ async function loadAndRecord(
   const { extraction, preparation } = extracted
   if (context.key === undefined) logQuarantined(logOfRun(context), preparation)
   const loading = { resource, preparation, at: new Date(extraction.observedAt) }
-  try {
-    return await loadWithoutRefused(engine.db, loading, (storable) =>
-      commit(context, client, (sql, opened) =>
-        responseOutcome(sql, context, client, { extraction, preparation: storable, receivedAt, ...how }, opened),
-      ),
-    )
-  } catch (error) {
-    if (!(error instanceof EarlierResponse)) throw error
-    return await loadAndRecord(context, client, extracted, { earlierThan: error.than })
-  }
+  return await loadWithoutRefused(engine.db, loading, (storable) =>
+    commit(context, client, (sql, opened) =>
+      responseOutcome(sql, context, client, { extraction, preparation: storable, receivedAt }, opened),
+    ),
+  )
 }
 
 /** Loads and records in one transaction. */
