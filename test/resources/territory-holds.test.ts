@@ -373,26 +373,19 @@ describe.each(kindsOfLongTests)('holds of territories on the %s database', (kind
     for (const at of ['10:00:10', '10:00:20']) await world.sync(territories, { Oak: place('b', '10:00:05') }, at)
     expect(await world.rows('select * from sync.claim')).toEqual([])
     await world.sync(territories, { Oak: place('c', '10:00:25') }, '10:00:30')
-    const guilds = async () => (await world.rows(holds)).map(([, guild]) => guild)
-    for (const at of ['10:00:40', '10:00:50', '10:01', '10:01:10'])
-      await world.sync(territories, { Oak: place('a', '08:00') }, at)
-    expect(await guilds()).toEqual(['Guild a', 'Guild b', 'Guild c'])
-    await world.sync(territories, { Oak: place('a', '08:00') }, '10:01:20')
-    expect(await guilds()).toEqual(['Guild a', 'Guild b', 'Guild c', 'Guild a'])
+    for (const at of ['10:00:40', '10:00:50']) await world.sync(territories, { Oak: place('a', '08:00') }, at)
+    expect((await world.rows(holds)).map(([, guild]) => guild)).toEqual(['Guild a', 'Guild b', 'Guild c', 'Guild a'])
   })
 
-  test('that two answers showed stay in the history; the one before is back once it is shown for longer', async () => {
+  test('that two answers showed stay in the history, whatever later ones show', async () => {
     await world.sync(territories, { Oak: place('a', '08:00') }, '10:00')
     for (const at of ['10:00:10', '10:00:20']) await world.sync(territories, { Oak: place('b', '10:00:05') }, at)
-    for (const at of ['10:00:30', '10:00:40', '10:00:50'])
-      await world.sync(territories, { Oak: place('a', '08:00') }, at)
-    expect((await world.rows(holds)).at(-1)).toEqual(['Oak', 'Guild b', '10:00:05', 'infinity'])
-    await world.sync(territories, { Oak: place('a', '08:00') }, '10:01')
+    for (const at of ['10:00:30', '10:00:40']) await world.sync(territories, { Oak: place('a', '08:00') }, at)
     expect(await world.rows(captures)).toEqual([['Oak', 'Guild a', 'Guild b', false, '10:00:05', '10:00:10']])
     expect(await world.rows(holds)).toEqual([
       ['Oak', 'Guild a', '08:00', '10:00:05'],
-      ['Oak', 'Guild b', '10:00:05', '10:00:30'],
-      ['Oak', 'Guild a', '10:00:30', 'infinity'],
+      ['Oak', 'Guild b', '10:00:05', '10:00:40'],
+      ['Oak', 'Guild a', '10:00:40', 'infinity'],
     ])
   })
 

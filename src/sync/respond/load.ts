@@ -228,8 +228,9 @@ function replacingVersion(
   { seen, after, at }: { readonly seen: Date; readonly after: Date | undefined; readonly at: Date },
 ): Older {
   const { entity, began } = version
-  const sent = (after && startOf(entity, after, at)) ?? startOf(entity, began, at)
-  const start = sent ?? (seen > began ? instantText(seen) : version.start)
+  const sent = after && startOf(entity, after, at)
+  if (!sent && ((entity.since ?? null) !== null || seen <= began)) return version
+  const start = sent ?? instantText(seen)
   return { ...version, start, previousUntil: start }
 }
 

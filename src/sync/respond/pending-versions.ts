@@ -82,6 +82,9 @@ export async function loadAndRemember(
   return loaded
 }
 
+/** What responses showed no longer than this, ms, may itself be of wrong ones: two others are as good. */
+const BRIEF = 300_000
+
 interface Older {
   readonly older: ReadonlyMap<Prepared, OlderKind>
   /** Those that say less than what is stored: they contradict nothing of the same holder. */
@@ -125,7 +128,8 @@ async function confirmOlder(
         firstAt,
         chain.filter(({ began }) => began.getTime() > newest),
       )
-      const span = Math.min(contradicted + 1, 1000 * copySecondsOf(witness, { isUndated: true }))
+      const span =
+        contradicted > BRIEF ? Math.min(contradicted + 1, 1000 * copySecondsOf(witness, { isUndated: true })) : 0
       return [{ entity, subject: entity.key, value, span }]
     })
     const kept = less.flatMap((entity) => agreed(entity) ?? [])
