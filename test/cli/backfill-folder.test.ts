@@ -50,13 +50,6 @@ const problems = [leaves, leaves, leaves, leaves, 'is not a file', 'unpacks to m
 describe('a folder of recordings that somebody else made', () => {
   beforeAll(buildProgram, 120_000)
 
-  test('without a response loads nothing, and says so', async () => {
-    const folder = await recordingFolder([])
-    const DATABASE_URL = await testDatabaseUrl()
-    const empty = await runProgram(['backfill', '--from', folder], { DATABASE_URL })
-    expect([empty.code, empty.out]).toEqual([0, 'there is no response to load\n'])
-  })
-
   test('is never left, and never unpacked beyond the limit: the good lines load, the others are named', async () => {
     const folder = await hostileFolder()
     const DATABASE_URL = await testDatabaseUrl()

@@ -392,7 +392,7 @@ type Loaded = LoadedFolder & Pick<Source, 'skipped' | 'known'>
 function textOf({ resources, known }: Loaded): string {
   const rows = resources.map((row) => ({ ...row, responses: row.answers, new: row.inserted, gone: row.closed }))
   const before = known > 0 ? `${known} responses are not after what is known, and were left alone\n` : ''
-  return rows.length === 0 && known === 0 ? 'there is no response to load\n' : formatTable(columns, rows) + before
+  return formatTable(columns, rows) + before
 }
 
 /** What was not loaded; what could not be read is in the log. */
