@@ -349,7 +349,7 @@ describe.each(kindsOfPart)('a response that git has in several files, on the %s 
     })
     const { resources, skipped } = await load(world, repository, 'all-items.json=items')
     expect(resources).toMatchObject([{ answers: 3, inserted: 5, closed: 1 }])
-    expect(skipped).toEqual(['all-items.json: 1 of 4 states have no time of their own, and are left out'])
+    expect(skipped).toEqual(['all-items.json: 1 of 4 entries have no time of their own, and are left out'])
   })
 
   test.each([

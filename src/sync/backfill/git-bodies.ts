@@ -178,7 +178,7 @@ export async function withOwnTimes(
   const untimed = latest[0].among - latest.length
   const remarks =
     untimed > 0
-      ? [`${last.path}: ${untimed} of ${latest[0].among} states have no time of their own, and are left out`]
+      ? [`${last.path}: ${untimed} of ${latest[0].among} entries have no time of their own, and are left out`]
       : []
   const responses = new Map<number, ReturnType<typeof elementOf>>()
   const unreadable: GitVersion[] = []

@@ -97,7 +97,7 @@ interface Older {
  * Entities that are older than the current version of their key. Either the response is wrong or what is stored: what enough consecutive
  * responses repeat is accepted, so that one wrong response does not block the right ones. Where a single response showed that the version
  * before had ended, another one is enough to resume it. Where several showed a later version, and the response shows nothing as late, it is
- * more likely an old copy: the older one must be shown for longer than they showed that.
+ * more likely an old copy: the older one must be shown for longer than they showed that, unless that was brief.
  * @returns those that are confirmed, with the instant of the first of these responses
  */
 async function confirmOlder(
@@ -124,12 +124,11 @@ async function confirmOlder(
       if (is !== kind || confirmed.has(entity)) return []
       const { value = claimedOf(history, entity), firstAt = witness.at } = agreed(entity) ?? {}
       const chain = kind === 'older' && entity.since ? (chains.get(entity.key) ?? []) : []
-      const contradicted = shownBefore(
+      const shownFor = shownBefore(
         firstAt,
         chain.filter(({ began }) => began.getTime() > newest),
       )
-      const span =
-        contradicted > BRIEF ? Math.min(contradicted + 1, 1000 * copySecondsOf(witness, { isUndated: true })) : 0
+      const span = shownFor > BRIEF ? Math.min(shownFor + 1, 1000 * copySecondsOf(witness, { isUndated: true })) : 0
       return [{ entity, subject: entity.key, value, span }]
     })
     const kept = less.flatMap((entity) => agreed(entity) ?? [])
