@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { type Context, Hono } from 'hono'
 import type { Clock } from '../base/clock.ts'
@@ -18,7 +19,7 @@ import { Problem, problemOf, problemPage, problemResponse, problems } from './ht
 import { createRateLimit, rateLimitHeaders } from './http/rate-limit.ts'
 import { knownPatches } from './known-patches.ts'
 import { addMcp, MCP_PATH, type RespondMcp } from './mcp/mcp-routes.ts'
-import { addLiveMap, addPages, addPictures, makeFirstPages, type Site } from './pages/routes.ts'
+import { addLiveMap, addPages, addPictures, firstPages, type Site } from './pages/routes.ts'
 import { addSiteFiles } from './pages/site-files.ts'
 import { openPictures } from './pictures/pictures.ts'
 import { type Answers, openReader } from './reading.ts'
@@ -60,6 +61,9 @@ const headers = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 }
 
+/** How long the address is kept back for the first page, ms: where another process works in the database, it would wait for that. */
+const HOME_MS = 2000
+
 /**
  * Serves the pages and the read API until `close`.
  * @throws UsageError when the port is unavailable
@@ -71,7 +75,10 @@ export async function serveWeb(context: WebContext, options: WebOptions): Promis
   if (!options.makesFirstPages || context.db.kind === 'server') return server
   const ending = new AbortController()
   // What fails here fails again, and is said, when it is asked for.
-  const made = makeFirstPages(site, ending.signal).catch(() => undefined)
+  const [{ home, whileIdle }, ended] = [firstPages(site), () => undefined]
+  // Who is told the address opens it at once. A sync is not kept waiting for it.
+  if (!options.isBesideSync) await Promise.race([home().catch(ended), sleep(HOME_MS)])
+  const made = whileIdle(ending.signal).catch(ended)
   const close = async () => {
     ending.abort()
     await Promise.all([server.close(), made])

@@ -3,18 +3,19 @@ import { describe, expect, test, vi } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
 import { serve, webWorld } from '../support/web-world.ts'
 
-/** The database, and its idle statements. */
+/** The database, and its statements: those that are idle, and the others. */
 function watched(db: Database) {
-  const statements: string[] = []
+  const [statements, others]: [string[], string[]] = [[], []]
   const transaction: Database['transaction'] = (work, limits) =>
     db.transaction((sql) => {
       const query: typeof sql.query = (...given) => {
-        if (limits?.whileIdle) statements.push(given[0])
+        const list = limits?.whileIdle ? statements : others
+        list.push(given[0])
         return sql.query(...given)
       }
       return work({ ...sql, query })
     }, limits)
-  return { db: Object.assign(Object.create(db) as Database, { transaction }), statements }
+  return { db: Object.assign(Object.create(db) as Database, { transaction }), statements, others }
 }
 
 describe('the pages that readers begin with, on the embedded database,', () => {
@@ -31,6 +32,18 @@ describe('the pages that readers begin with, on the embedded database,', () => {
     const made = statements.length
     await sleep(2000)
     expect(statements).toHaveLength(made)
+  })
+
+  test('are begun with the one at / before its address is told', { timeout: 60_000 }, async () => {
+    const { db, others } = watched(web.world.db)
+    await serve({ ...web.world, db }, { makesFirstPages: true })
+    expect(others.filter((text) => text.includes('membership_event'))).toHaveLength(1)
+  })
+
+  test('keep no sync of the same process waiting', { timeout: 60_000 }, async () => {
+    const { db, others } = watched(web.world.db)
+    await serve({ ...web.world, db }, { makesFirstPages: true, isBesideSync: true })
+    expect(others.filter((text) => text.includes('membership_event'))).toEqual([])
   })
 
   test('are left when the server ends', { timeout: 60_000 }, async () => {

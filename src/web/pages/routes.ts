@@ -113,28 +113,36 @@ const pages: readonly {
 ]
 
 /**
- * Makes the pages that readers begin with, each once, while the embedded database is free. The first page of a process costs
- * several times what it costs later: the database reads its catalogue, and its code is compiled.
- * @throws when the signal is aborted
+ * The pages that readers begin with, each made once: the first page of a process costs several times what it costs later, because the
+ * embedded database reads its catalogue, and its code is compiled.
  */
-export async function makeFirstPages(site: Site, signal: AbortSignal): Promise<void> {
-  const { people, version } = site
-  const make = async (build: BuildPage, name = '', query = '') =>
-    await site.reader.whileIdle(signal, async (sql) => {
-      const page = await build(visitOf(site, sql, { name, query: new URLSearchParams(query) }))
-      if (typeof page === 'string') return
-      await pageText(page, { version, people, health: await readHealth(sql, new Date(site.clock.now())) })
-    })
-  const [guild] = await site.reader.whileIdle(signal, (sql) =>
-    sql.query<{ uuid: string }>(
-      'select guild_uuid::text as uuid from analytics.guild order by territories desc nulls last, name collate "C" limit 1',
-    ),
-  )
-  await make(homePage)
-  if (guild) await make(guildPage, guild.uuid)
-  await make(mapPage)
-  await make(gainedPage)
-  await make(searchPage, '', 'q=a')
+export function firstPages(site: Site) {
+  const make = async (sql: Sql, build: BuildPage, name = '', query = '') => {
+    const { people, version, clock } = site
+    const page = await build(visitOf(site, sql, { name, query: new URLSearchParams(query) }))
+    if (typeof page === 'string') return
+    await pageText(page, { version, people, health: await readHealth(sql, new Date(clock.now())) })
+  }
+  return {
+    /** Makes the one at `/` at once. */
+    home: async () => await site.reader.read((sql) => make(sql, homePage)),
+    /** Makes all while the database is free. @throws when the signal is aborted */
+    whileIdle: async (signal: AbortSignal) => {
+      const later = async (...page: readonly [BuildPage, string?, string?]) =>
+        await site.reader.whileIdle(signal, (sql) => make(sql, ...page))
+      const [guild] = await site.reader.whileIdle(signal, (sql) =>
+        sql.query<{ uuid: string }>(
+          'select guild_uuid::text as uuid from analytics.guild order by territories desc nulls last, name collate "C" limit 1',
+        ),
+      )
+      await later(homePage)
+      if (guild) await later(guildPage, guild.uuid)
+      await later(mapPage)
+      await later(gainedPage)
+      await later(worldsPage)
+      await later(searchPage, '', 'q=a')
+    },
+  }
 }
 
 export function addPages(app: Hono, site: Site): void {
