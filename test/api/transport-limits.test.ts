@@ -1,36 +1,11 @@
-import { afterEach, describe, expect, test } from 'vitest'
-import { createTransport, type Lane, type RequestEvent, type Transport } from '../../src/api/http/transport.ts'
-import { type BudgetStore, memoryBudget } from '../../src/api/rate-limit/budget-store.ts'
+import { describe, expect, test } from 'vitest'
+import type { Lane } from '../../src/api/http/transport.ts'
+import { memoryBudget } from '../../src/api/rate-limit/budget-store.ts'
 import { seededRandom } from '../../src/base/clock.ts'
-import { type Responder, startServer } from './server.ts'
+import { openTransport, start } from './open-transport.ts'
+import type { Responder } from './server.ts'
 import { createLimiter } from './server-limits.ts'
 import { steppedClock } from './stepped-clock.ts'
-
-const start = Date.parse('2026-05-30T12:00:05Z')
-const closers: (() => Promise<void>)[] = []
-
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
-
-async function open(
-  respond: Responder,
-  options: { concurrency?: number; token?: string; budget?: BudgetStore; clock?: ReturnType<typeof steppedClock> } = {},
-) {
-  const { clock = steppedClock(start), ...rest } = options
-  const server = await startServer(respond)
-  const events: RequestEvent[] = []
-  const transport: Transport = createTransport({
-    baseUrl: `${server.url}/v3`,
-    clock,
-    random: seededRandom(1),
-    onRequest: (event) => events.push(event),
-    ...rest,
-  })
-  closers.push(server.close, transport.close)
-  const quiet = () => events.length === transport.requestsSent()
-  return { clock, server, events, transport, play: <T>(work: Promise<T>) => clock.playOut(work, quiet) }
-}
 
 const get = (route: string, path = route, lane: Lane = 'refresh') => ({ method: 'GET' as const, route, path, lane })
 const tick = () => new Promise((resolve) => setImmediate(resolve))
@@ -41,7 +16,7 @@ describe('the budget of a bucket', () => {
     async (reset) => {
       const clock = steppedClock(start)
       const limiter = createLimiter({ clock, limit: 50, reset })
-      const { transport, play } = await open(() => limiter.count(), { clock, concurrency: 8 })
+      const { transport, play } = await openTransport(() => limiter.count(), { clock, concurrency: 8 })
       const answers = await play(Promise.all(Array.from({ length: 100 }, () => transport.send(get('/item/database')))))
       expect(answers.every((answer) => answer.attempts === 1)).toBe(true)
       expect(limiter.refusals()).toBe(0)
@@ -58,7 +33,7 @@ describe('the budget of a bucket', () => {
       await new Promise((resolve) => setTimeout(resolve, random() * 8))
       return reply
     }
-    const { transport, play } = await open(respond, { clock, concurrency: 8 })
+    const { transport, play } = await openTransport(respond, { clock, concurrency: 8 })
     await play(Promise.all(Array.from({ length: 120 }, () => transport.send(get('/item/database')))))
     expect(limiter.refusals()).toBe(0)
     expect(limiter.windows).toEqual([50, 50, 20])
@@ -67,7 +42,7 @@ describe('the budget of a bucket', () => {
   test('somebody else on the same address takes from it without a 429', async () => {
     const clock = steppedClock(start)
     const limiter = createLimiter({ clock, limit: 50, reset: 'delta', others: 20 })
-    const { transport, play } = await open(() => limiter.count(), { clock, concurrency: 8 })
+    const { transport, play } = await openTransport(() => limiter.count(), { clock, concurrency: 8 })
     await play(Promise.all(Array.from({ length: 60 }, () => transport.send(get('/item/database')))))
     expect(limiter.refusals()).toBe(0)
     expect(limiter.windows).toEqual([30, 30])
@@ -84,7 +59,7 @@ describe('the budget of a bucket', () => {
       const reply = limiter.count()
       return asked++ % 3 === 0 ? { ...reply, headers: { ...reply.headers, 'RateLimit-Reset': String(far) } } : reply
     }
-    const { transport, play } = await open(respond, { clock, concurrency: 8 })
+    const { transport, play } = await openTransport(respond, { clock, concurrency: 8 })
     await play(Promise.all(Array.from({ length: 120 }, () => transport.send(get('/item/database')))))
     expect(limiter.refusals()).toBe(0)
     expect(limiter.windows).toEqual([50, 50, 20])
@@ -93,7 +68,7 @@ describe('the budget of a bucket', () => {
   test('with a token and no headers it assumes 120 per minute', async () => {
     const clock = steppedClock(start)
     const limiter = createLimiter({ clock, limit: 120, reset: 'none' })
-    const { transport, play } = await open(() => limiter.count(), { clock, token: 'made-up' })
+    const { transport, play } = await openTransport(() => limiter.count(), { clock, token: 'made-up' })
     await play(Promise.all(Array.from({ length: 130 }, () => transport.send(get('/player')))))
     expect(limiter.windows).toEqual([120, 10])
   })
@@ -110,7 +85,7 @@ describe('the budget of a bucket', () => {
       refusals++
       return { ...reply, status: 429, headers: { ...reply.headers, 'Retry-After': '20' }, body: {} }
     }
-    const { transport, play } = await open(respond, { clock, concurrency: 8 })
+    const { transport, play } = await openTransport(respond, { clock, concurrency: 8 })
     const answers = await play(Promise.all(Array.from({ length: 30 }, () => transport.send(get('/item/database')))))
     expect(answers).toHaveLength(30)
     // Eight were in flight when it began; after each wait one asks alone.
@@ -122,7 +97,7 @@ describe('the budget of a bucket', () => {
     let asked = 0
     const respond: Responder = () =>
       ++asked <= 5 ? { status: 429, headers: { 'Retry-After': '0' }, body: {} } : { body: { fine: true } }
-    const { transport, play } = await open(respond, { clock })
+    const { transport, play } = await openTransport(respond, { clock })
     const answer = await play(transport.send(get('/item/sets')))
     expect(answer.attempts).toBe(6)
     // It waits for the next minute each time.
@@ -130,7 +105,11 @@ describe('the budget of a bucket', () => {
   })
 
   test('a 429 that never ends is given up after ten waits', async () => {
-    const { transport, play, clock } = await open(() => ({ status: 429, headers: { 'Retry-After': '30' }, body: {} }))
+    const { transport, play, clock } = await openTransport(() => ({
+      status: 429,
+      headers: { 'Retry-After': '30' },
+      body: {},
+    }))
     await expect(play(transport.send(get('/item/sets')))).rejects.toThrow('/item/sets: 429 after 11 attempts')
     expect(clock.now() - start).toBe(300_000)
   })
@@ -158,7 +137,7 @@ describe('queues', () => {
 
   test('a route whose bucket is unknown has one request in flight; then all that wait follow to the bucket', async () => {
     const { respond, until, release } = holding(() => 'GUILD')
-    const { transport, server } = await open(respond, { concurrency: 3 })
+    const { transport, server } = await openTransport(respond, { concurrency: 3 })
     const calls = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => transport.send(get('/guild/{name}', `/guild/${name}`)))
     expect(await until(1)).toBe(1)
     release(1)
@@ -175,7 +154,7 @@ describe('queues', () => {
     const clock = steppedClock(start)
     const limiter = createLimiter({ clock, limit: 2, reset: 'delta', bucket: 'GUILD' })
     const store = memoryBudget()
-    const { transport, play } = await open(() => limiter.count(), { clock, budget: store })
+    const { transport, play } = await openTransport(() => limiter.count(), { clock, budget: store })
     await transport.send(get('/guild/seasons'))
     await transport.send(get('/guild/seasons'))
     // Sent without regard to that budget, it would be refused.
@@ -189,7 +168,7 @@ describe('queues', () => {
     const limiter = createLimiter({ clock, limit: 2, reset: 'delta', bucket: 'GUILD' })
     let hasHeaders = false
     const respond: Responder = () => (hasHeaders ? limiter.count() : { body: '{}' })
-    const { transport, play } = await open(respond, { clock })
+    const { transport, play } = await openTransport(respond, { clock })
     await transport.send(get('/guild/{name}'))
     hasHeaders = true
     await transport.send(get('/guild/seasons'))
@@ -200,7 +179,7 @@ describe('queues', () => {
 
   test('two routes of one bucket share its slots, two buckets do not', async () => {
     const { respond, until, release } = holding((url) => (url.includes('/player') ? 'PLAYER' : 'GUILD'))
-    const { transport } = await open(respond, { concurrency: 2 })
+    const { transport } = await openTransport(respond, { concurrency: 2 })
     const routes = ['/guild/list/guild', '/guild/seasons', '/player']
     const first = routes.map((route) => transport.send(get(route)))
     expect(await until(3)).toBe(3)
@@ -217,7 +196,7 @@ describe('queues', () => {
   test('routes that never name a bucket share a budget with their neighbours, one request in flight', async () => {
     const clock = steppedClock(start)
     const limiter = createLimiter({ clock, limit: 50, reset: 'none' })
-    const { transport, play } = await open(() => limiter.count(), { clock })
+    const { transport, play } = await openTransport(() => limiter.count(), { clock })
     const routes = ['/guild/list/guild', '/guild/seasons', '/guild/{name}']
     for (const route of routes) await transport.send(get(route))
     await play(Promise.all(Array.from({ length: 120 }, (_, index) => transport.send(get(routes[index % 3] ?? '')))))
@@ -226,7 +205,7 @@ describe('queues', () => {
 
   test('a route that never names a bucket has one request in flight', async () => {
     const { respond, until, release } = holding(() => null)
-    const { transport } = await open(respond, { concurrency: 4 })
+    const { transport } = await openTransport(respond, { concurrency: 4 })
     const calls = [1, 2, 3].map(() => transport.send(get('/classes')))
     for (let round = 0; round < 3; round++) {
       expect(await until(1)).toBe(1)
@@ -237,7 +216,7 @@ describe('queues', () => {
 
   test('live goes before refresh, and refresh before backfill', async () => {
     const { respond, until, release } = holding(() => 'GUILD')
-    const { transport, server } = await open(respond, { concurrency: 1 })
+    const { transport, server } = await openTransport(respond, { concurrency: 1 })
     const lanes: Lane[] = ['backfill', 'backfill', 'refresh', 'live']
     const first = transport.send(get('/guild/{name}', '/guild/first'))
     await until(1)
@@ -259,7 +238,7 @@ describe('queues', () => {
   test('a live request waiting for the window leaves first when it opens', async () => {
     const clock = steppedClock(start)
     const limiter = createLimiter({ clock, limit: 3, reset: 'delta', bucket: 'GUILD' })
-    const { transport, play, server } = await open(() => limiter.count(), { clock })
+    const { transport, play, server } = await openTransport(() => limiter.count(), { clock })
     const names = ['b1', 'b2', 'b3', 'b4', 'b5']
     const slow = names.map((name) => transport.send(get('/guild/{name}', `/guild/${name}`, 'refresh')))
     await Promise.all(slow.slice(0, 3))
@@ -272,7 +251,7 @@ describe('queues', () => {
   test('a live request finds room in a window that a backfill would have used up', async () => {
     const clock = steppedClock(start)
     const limiter = createLimiter({ clock, limit: 5, reset: 'delta', bucket: 'GUILD' })
-    const { transport, play, server } = await open(() => limiter.count(), { clock })
+    const { transport, play, server } = await openTransport(() => limiter.count(), { clock })
     const slow = Array.from({ length: 9 }, (_, nth) =>
       transport.send(get('/guild/{name}', `/guild/b${nth}`, 'backfill')),
     )
@@ -292,7 +271,7 @@ describe('a repeat', () => {
     const headers = { 'RateLimit-Bucket': 'GUILD', 'Retry-After': '5' }
     let asked = 0
     const respond: Responder = () => (++asked === 1 ? { status: 429, headers, body: {} } : { headers, body: {} })
-    const { transport, play, server } = await open(respond, { clock })
+    const { transport, play, server } = await openTransport(respond, { clock })
     const names = ['a', 'b', 'c']
     await play(Promise.all(names.map((name) => transport.send(get('/guild/{name}', `/guild/${name}`)))))
     expect(server.seen.map((one) => one.url.slice('/v3/guild/'.length))).toEqual(['a', 'a', 'b', 'c'])
@@ -303,7 +282,7 @@ describe('giving up by signal', () => {
   test('ends a request that waits for the window at once, and leaves no alarm behind', async () => {
     const clock = steppedClock(start)
     const limiter = createLimiter({ clock, limit: 1, reset: 'delta' })
-    const { transport } = await open(() => limiter.count(), { clock })
+    const { transport } = await openTransport(() => limiter.count(), { clock })
     await transport.send(get('/item/sets'))
     const stop = new AbortController()
     const waiting = transport.send({ ...get('/item/sets'), signal: stop.signal })
@@ -323,7 +302,7 @@ describe('giving up by signal', () => {
   test('ends a request in flight at once, and gives its slot to the next', async () => {
     let asked = 0
     const answer = () => (++asked === 1 ? undefined : { body: { fine: true } })
-    const { transport, clock } = await open(answer, { concurrency: 1 })
+    const { transport, clock } = await openTransport(answer, { concurrency: 1 })
     const stop = new AbortController()
     const stuck = transport.send({ ...get('/item/sets'), signal: stop.signal })
     const next = transport.send(get('/item/sets'))
@@ -335,7 +314,7 @@ describe('giving up by signal', () => {
   })
 
   test('ends the wait before a repeat', async () => {
-    const { transport, events } = await open(() => ({ status: 500, body: {} }))
+    const { transport, events } = await openTransport(() => ({ status: 500, body: {} }))
     const stop = new AbortController()
     const waiting = transport.send({ ...get('/item/sets'), signal: stop.signal })
     while (events.length === 0) await tick()
@@ -344,14 +323,14 @@ describe('giving up by signal', () => {
   })
 
   test('sends nothing when the signal was aborted before', async () => {
-    const { transport } = await open(() => ({ body: {} }))
+    const { transport } = await openTransport(() => ({ body: {} }))
     await expect(transport.send({ ...get('/item/sets'), signal: AbortSignal.abort() })).rejects.toThrow('aborted')
     expect(transport.requestsSent()).toBe(0)
   })
 
   test('closing ends everything that waits or runs, and later calls', async () => {
     let asked = 0
-    const { transport } = await open(() => {
+    const { transport } = await openTransport(() => {
       asked++
       return undefined
     })
