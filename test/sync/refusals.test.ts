@@ -310,6 +310,21 @@ describe.each(kindsOfLongTests)('refusals on the %s database', (kind) => {
     expect(await ends()).toEqual([['10:10'], ['10:10'], ['10:10']])
   })
 
+  test('end no guild that a list names which comes while the end of the run is awaited', async () => {
+    const listed = { [guildId('a')]: { name: 'Guild a', prefix: 'aaa' }, [guildId('b')]: { name: 'B', prefix: 'bbb' } }
+    await world.sync(guildList, listed, '09:50')
+    for (const letter of 'ab') await syncGuild(world, guildBody(letter, owner), '10:00')
+    guildAnswers('a', notFound)
+    await askGuild('10:10')
+    await at('10:30')
+    world.sandbox.setAnswer(`/guild/uuid/${guildId('b')}`, async () => {
+      await world.sync(guildList, listed, '10:29')
+      return { headers: headersOf(world.clock.now(), 120), body: guildBody('b', owner) }
+    })
+    await syncGuilds(world, { keys: [guildId('a'), guildId('b')] })
+    expect(await rows('select distinct valid_until from game.guild')).toEqual([['infinity']])
+  })
+
   test('that ended a guild are undone by the next answer, also by the same as before', async () => {
     await syncGuild(world, guildBody('a', owner), '10:00')
     guildAnswers('a', notFound)

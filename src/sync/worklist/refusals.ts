@@ -74,28 +74,27 @@ export async function noteRefusal(
   const claim = { subject: key, value: kind === 'hidden' ? credential : '' }
   const { confirmed } = await corroborate(sql, witness, claimOf[kind], [claim])
   const since = confirmed.length > 0 ? await refusedSince(sql, resource, refusal, run.guards.clock) : undefined
-  // A list of everything that is later than the first refusal and names the key speaks against all of them.
-  const isConfirmed = since !== undefined && !(kind === 'gone' && (await isListedSince(sql, resource, key, since)))
   const isExpected = kind === 'gone' && (await hasListingEnded(sql, resource, key))
-  return { state: isConfirmed ? 'confirmed' : 'pending', wasShown, isExpected }
+  return { state: since ? 'confirmed' : 'pending', wasShown, isExpected }
 }
 
 /** When what a claim says was first said. The clock of the service may be ahead, and that is right where it is the one that decides. */
 const saidSince = (clock: ClockSetting = 'both') =>
   `min(${clock === 'api' ? 'first_at' : 'least(first_at, first_received_at)'})`
 
-/** Since when a key is refused like this, while that is not concluded. */
+/** Since when a key is refused like this, while that is not concluded. A later list of everything that names it speaks against all of it. */
 export async function refusedSince(
   sql: Sql,
-  { name }: Pick<Worklist, 'name'>,
+  resource: Worklist,
   { key, kind }: Pick<Refusal, 'key' | 'kind'>,
   clock: ClockSetting | undefined,
 ): Promise<Date | undefined> {
   const [claim] = await sql.query<{ since: Date | null }>(
     `select ${saidSince(clock)} as since from sync.claim where resource = $1 and kind = $2 and subject = $3`,
-    [name, claimOf[kind], key],
+    [resource.name, claimOf[kind], key],
   )
-  return claim?.since ?? undefined
+  const since = claim?.since ?? undefined
+  return since && kind === 'gone' && (await isListedSince(sql, resource, key, since)) ? undefined : since
 }
 
 async function isConcluded(
