@@ -318,4 +318,29 @@ describe.each(kindsOfLongTests)('restrictions of a guest on the %s database', (k
     expect([await counters(), await restriction()]).toEqual([0, [[false, 'guest', 'token']]])
     await Promise.all([api.close(), expired.close()])
   })
+
+  test('come as well where the API answers a token with the copy that guests get', async () => {
+    const { sandbox, clock } = world
+    const api = createClient({ baseUrl: sandbox.url, clock, random: seededRandom(1), token: 'a-token' })
+    const owner: World = Object.create(world, { api: { value: api } })
+    const shown = profile(1, { playtime: 70001, globalData: { wars: 5 } })
+    const closed = profile(1, { restrictions: { mainAccess: true } })
+    const counters = async () => (await world.rows('select count(*)::int from game.player_counter'))[0]?.[0]
+    const syncCopy = async (at: string) => {
+      await clock.advanceTo(instantOf(at))
+      const headers = { ...headersOf(instantOf(at), 120), UserType: null, UserID: null }
+      sandbox.setAnswer(`/player/${playerId(1)}`, () => ({ headers, body: closed }))
+      await syncPlayers(owner, { keys: [playerId(1)] })
+    }
+    await syncPlayer(owner, 1, shown, '09:00')
+    const before = await counters()
+    for (const at of ['10:00', '10:10', '13:00']) await syncCopy(at)
+    expect(await world.rows('select is_pending, credential, needs_credential from sync.privacy_restriction')).toEqual([
+      [true, 'guest', 'token'],
+    ])
+    expect([await counters(), await world.rows('select credential from sync.work_item')]).toEqual([before, [['token']]])
+    await syncPlayer(owner, 1, closed, '14:00')
+    expect(await counters()).toBe(0)
+    await api.close()
+  })
 })

@@ -7,7 +7,7 @@ import type { Headers } from './response-headers.ts'
 export interface HttpExchange {
   readonly request: ApiRequest
   readonly outcome: Outcome
-  /** Whether the client's credential was sent. */
+  /** Who is shown the response: `token` where the client's credential was sent, and the response is not one for guests all the same. */
   readonly credential: 'guest' | 'token'
 }
 

@@ -298,7 +298,8 @@ async function send(
         attempts = next.attempts
         continue
       }
-      const exchange: HttpExchange = { request, outcome, credential: isGuest ? 'guest' : 'token' }
+      const credentialOf = isGuest || isOfGuests(outcome) ? 'guest' : 'token'
+      const exchange: HttpExchange = { request, outcome, credential: credentialOf }
       if (outcome.status !== null) for (const { record } of observers) record(exchange)
       if (next.kind === 'fail') throw next.error
       const response = toApiResponse(outcome, attempts.number)
@@ -308,6 +309,11 @@ async function send(
   } finally {
     call.end()
   }
+}
+
+/** Whether a response to a token says of its copy where it comes from, and not whose it is: guests get the same one (API reference 2.3). */
+function isOfGuests({ headers }: Outcome): boolean {
+  return headers.has('cache-source') && !headers.has('usertype')
 }
 
 function beginCall({ calls }: Connection, signal: AbortSignal | undefined) {
