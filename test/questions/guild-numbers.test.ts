@@ -52,6 +52,26 @@ describe.each(kindsOfPart)('questions about guilds in numbers, on the %s databas
     })
   })
 
+  test('each number of a guild is in its series as it is in its samples', async () => {
+    const large = 2 ** 24 + 1
+    await syncGuild(
+      world,
+      guildBody('a', { 1: { rank: 'owner' } }, { online: 3, wars: large, level: 77, xpPercent: 41 }),
+      '10:00',
+    )
+    const columns = await rows(
+      `select attname::text from pg_attribute where attrelid = 'game.guild_sample'::regclass and attnum > 0 and atttypid not in ('uuid'::regtype, 'timestamptz'::regtype)`,
+    )
+    for (const [column] of columns)
+      expect([
+        column,
+        await rows(
+          `select value from analytics.counter_series('guild', '${a}', null, '${column}', ${at('09:00')}, ${at('12:00')})`,
+        ),
+      ]).toEqual([column, await rows(`select ${column}::float8 from game.guild_sample`)])
+    expect(await rows(`select wars from game.guild_sample`)).toEqual([[large]])
+  })
+
   describe('5: what explains a rating', () => {
     const season = (fields: object = {}) => ({
       30: {

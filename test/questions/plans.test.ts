@@ -136,6 +136,54 @@ test('the list of guilds looks up numbers of those alone that were asked for', a
   expect(begun).toBeLessThan(200)
 })
 
+describe('of the members of a guild', () => {
+  const members = async () => {
+    const db = await testDatabase('server')
+    await db.query(
+      `insert into game.guild_member (guild_uuid, player_uuid, rank, joined, valid_from, hash)
+       select md5('guild')::uuid, md5('player ' || one)::uuid, 'recruit', '2026-06-01Z',
+              timestamptz '2026-06-01Z' + case when one < 50 then interval '0' else interval '1 day' end, '\\x00'
+         from generate_series(1, 200) one`,
+    )
+    await db.query(
+      `insert into sync.observation (run_id, resource, key, status, observed_at, received_at)
+       select gen_random_uuid(), 'guilds', md5('guild')::uuid::text, 'ok', at, at
+         from generate_series(timestamptz '2026-06-01Z', '2026-06-06Z', '20 minutes') at`,
+    )
+    await db.query(
+      `insert into game.member_counter (guild_uuid, player_uuid, counter, observed_at, value)
+       select guild_uuid, player_uuid, 'wars', timestamptz '2026-06-02Z' + day * interval '1 day', day
+         from game.guild_member cross join generate_series(0, 3) day order by 4`,
+    )
+    await db.query('analyze game.guild_member, game.member_counter, sync.observation')
+    return db
+  }
+
+  test('who joined is read without the name of the guild for each, and without a list of values for each', async () => {
+    const db = await members()
+    const text = `select player_uuid, at, event from analytics.membership_event where guild_uuid = md5('guild')::uuid`
+    expect(await db.values(text)).toHaveLength(151)
+    expect(await scansBegun(db, /^guild$|^Values Scan/, text)).toBe(0)
+    // The name is there all the same.
+    expect(await scansBegun(db, /^guild$/, text.replace('event from', 'event, guild_name from'))).toBeGreaterThan(0)
+  })
+
+  test('what each gained takes as few looks at samples as it needs', async () => {
+    const db = await members()
+    await db.transaction(async (sql) => {
+      const gained = await sql.values(
+        `select delta, quality from analytics.member_counter(md5('guild')::uuid, 'wars', '2026-06-03 12:00Z', '2026-06-04 12:00Z')`,
+      )
+      expect(gained).toEqual(Array(200).fill([1, 'exact']))
+      const [scans] = await sql.values(
+        `select sum(idx_scan)::int from pg_stat_xact_user_tables where relname like 'member_counter%' and relname not like '%dip'`,
+      )
+      // The last before each border, whether it fell and from what, and whether there is any.
+      expect(Number(scans?.[0])).toBeLessThanOrEqual(5 * 200)
+    })
+  })
+})
+
 test('which members were first to a number is known without looking up each of them', async () => {
   const db = await testDatabase('server')
   await db.query(

@@ -137,7 +137,7 @@ begin atomic
                         order by one.observed_at desc limit 5) last) step) near
   ), started as materialized (
     -- A member's own NULL: the API did not list the counter of this one from then on.
-    select spent.*, again.value as again,
+    select spent.*, again.value as again, last.observed_at as last_at, last.value as last_value,
            case when not coalesce(whole.is_unlisted, false)
                 then coalesce(whole.value, sent.value, case when again.begins <= from_time then again.value end) end as before,
            coalesce(whole.value, sent.value, case when again.begins <= from_time then again.value end) as before_sent,
@@ -161,7 +161,7 @@ begin atomic
                             and one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = spent.player_uuid
                             and one.value is not null and one.observed_at >= spent.begins and one.observed_at <= whole.observed_at
                           order by one.observed_at desc limit 1) sent on true
-      left join lateral (select one.observed_at, one.value is null
+      left join lateral (select one.observed_at, one.value, one.value is null
                                 and not exists (select from unsent where unsent.last_sent_at < one.observed_at and unsent.until_at > one.observed_at) as is_unlisted
                            from game.member_counter one
                           where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = spent.player_uuid
@@ -307,8 +307,13 @@ begin atomic
              where not exists (select from uneven
                                 where uneven.player_uuid = stay.player_uuid and uneven.joined is not distinct from stay.joined)) stay
      cross join period
-      left join lateral ((select one.observed_at, one.value from game.member_counter one
-                           where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
+      -- The last sample was looked up before; another one is, where that is NULL. A condition of what is looked up stands with it, not with the
+      -- join, which would look first.
+      left join lateral (select stay.last_at as observed_at, stay.last_value as value where stay.last_value is not null
+                          union all
+                         (select one.observed_at, one.value from game.member_counter one
+                           where stay.last_at is not null and stay.last_value is null
+                             and one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
                              and one.value is not null and one.observed_at >= stay.begins
                              and one.observed_at < stay.ends and one.observed_at <= to_time
                            order by one.observed_at desc limit 1)
@@ -316,20 +321,23 @@ begin atomic
                          select stay.begins, stay.again where stay.again is not null and stay.begins <= to_time
                           order by observed_at desc limit 1) latest on true
       left join lateral (select one.value from game.member_counter one
-                          where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
+                          where stay.since > from_time
+                            and one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
                             and one.value is not null and one.observed_at >= stay.begins and one.observed_at < stay.ends
                             and one.observed_at > from_time and one.observed_at <= stay.since
-                          order by one.observed_at desc limit 1) later on stay.since > from_time
+                          order by one.observed_at desc limit 1) later on true
      cross join lateral (select coalesce(later.value, stay.before, case when stay.begins <= stay.since and not stay.was_unlisted then stay.again end) as value) base
       left join lateral (select one.value from game.member_counter one
-                          where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
+                          where base.value is null and not stay.is_whole
+                            and one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
                             and one.value is not null and one.observed_at >= stay.begins and one.observed_at < stay.ends
                             and one.observed_at > stay.since
-                          order by one.observed_at limit 1) earliest on base.value is null and not stay.is_whole
+                          order by one.observed_at limit 1) earliest on true
       left join lateral (select one.value from game.member_counter one
-                          where one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
+                          where not stay.is_sure
+                            and one.guild_uuid = guild and one.counter = member_rise.counter and one.player_uuid = stay.player_uuid
                             and one.value is not null and one.observed_at >= stay.begins and one.observed_at <= period.known_until
-                          order by one.observed_at desc limit 1) most on not stay.is_sure
+                          order by one.observed_at desc limit 1) most on true
   ), shown as (
     select stay.player_uuid, stay.is_sure, risen.gained, risen.at_most, risen.quality,
            stay.is_sure or stay.begins <= to_time and stay.ends > coalesce(period.inside_from, 'infinity') as is_shown
@@ -356,7 +364,8 @@ begin atomic
   select member.player_uuid, member.username, member.rank, answered.is_answered
     from (select distinct on (version.player_uuid) version.player_uuid, version.username, version.rank
             from analytics.membership version
-           where version.guild_uuid = guild and version.valid_from <= to_time and version.valid_until > from_time
+           -- Not by the index of when versions began, which has those of all guilds.
+           where version.guild_uuid = guild and coalesce(version.valid_from <= to_time, false) and version.valid_until > from_time
            order by version.player_uuid, version.valid_from desc) member
    cross join (select exists (select from sync.observation
                                where resource = 'guilds' and key = guild::text

@@ -9,12 +9,14 @@ with version as (
   select member.guild_uuid, member.player_uuid, member.username, member.rank, member.joined, member.valid_from,
          member.valid_until,
          -- The first response about a guild shows who is in it, not who joined.
-         member.valid_from > (select first.valid_from from game.guild_member first where first.guild_uuid = member.guild_uuid
-                               order by first.valid_from limit 1) as is_news,
+         member.valid_from > first.valid_from as is_news,
          lag(member.valid_until) over key as before_until, lag(member.rank) over key as before_rank,
          lag(member.joined) over key as before_joined,
          lead(member.valid_from) over key as next_from, lead(member.joined) over key as next_joined
     from analytics.membership member
+   -- Joined, so that it is looked up once for a guild, not for each of its members.
+   cross join lateral (select begun.valid_from from game.guild_member begun where begun.guild_uuid = member.guild_uuid
+                        order by begun.valid_from limit 1) first
   window key as (partition by member.guild_uuid, member.player_uuid order by member.valid_from)
 ), spelled as (
   -- A member who is missing for a while and comes back with the same `joined` was there all along.
@@ -28,17 +30,22 @@ with version as (
          spelled.guild_uuid, spelled.player_uuid, spelled.username,
          happened.from_rank, happened.to_rank, case when happened.event = 'left' then spelled.valid_from end as still_at
     from spelled
-   cross join lateral (values
+   -- A list of values would be made ready anew for each version.
+   cross join lateral (
      -- The clock of the game may be ahead of the response's: nothing happened after it was seen.
-     (spelled.begins and spelled.is_news, least(spelled.joined, spelled.valid_from), spelled.valid_from, 'joined',
-      null, spelled.rank),
+     select least(spelled.joined, spelled.valid_from) as at, spelled.valid_from as observed_at, 'joined' as event,
+            null::text as from_rank, spelled.rank as to_rank
+      where spelled.begins and spelled.is_news
+      union all
      -- A member who left and came back between two responses left before joining again.
-     (spelled.ends, case when spelled.next_joined > spelled.joined then least(spelled.valid_until, spelled.next_joined)
-                         else spelled.valid_until end, spelled.valid_until, 'left', spelled.rank, null),
-     (not spelled.begins and spelled.before_rank is distinct from spelled.rank, spelled.valid_from, spelled.valid_from,
-      case when analytics.rank_order(spelled.rank) < analytics.rank_order(spelled.before_rank) then 'promoted' else 'demoted' end,
-      spelled.before_rank, spelled.rank)) as happened(is_true, at, observed_at, event, from_rank, to_rank)
-   where happened.is_true
+     select case when spelled.next_joined > spelled.joined then least(spelled.valid_until, spelled.next_joined)
+                 else spelled.valid_until end, spelled.valid_until, 'left', spelled.rank, null
+      where spelled.ends
+      union all
+     select spelled.valid_from, spelled.valid_from,
+            case when analytics.rank_order(spelled.rank) < analytics.rank_order(spelled.before_rank) then 'promoted' else 'demoted' end,
+            spelled.before_rank, spelled.rank
+      where not spelled.begins and spelled.before_rank is distinct from spelled.rank) happened
 ), named as (
   select event.*, other.guild_uuid as other_guild_uuid, other.rank as other_rank, other.shown_from, other.lacked_at
     from event
@@ -55,7 +62,10 @@ with version as (
           and coalesce(later.joined, later.valid_from) > event.began
         order by coalesce(later.joined, later.valid_from) limit 1)) other on true
 )
-select named.at, named.observed_at, each.event, named.guild_uuid, guild.name as guild_name, named.player_uuid,
+select named.at, named.observed_at, each.event, named.guild_uuid,
+       -- In the list of columns, where it is not looked up for who does not ask for it.
+       (select profile.name from game.guild profile where profile.guild_uuid = named.guild_uuid and profile.valid_from <= named.observed_at
+         order by profile.valid_from desc limit 1) as guild_name, named.player_uuid,
        named.username, case each.event when 'transferred' then named.other_rank else named.from_rank end as from_rank,
        named.to_rank, named.other_guild_uuid,
        greatest((select one.observed_at from sync.observation one
@@ -68,30 +78,29 @@ select named.at, named.observed_at, each.event, named.guild_uuid, guild.name as 
                                                        and coalesce(unread.until_at, 'infinity') >= named.observed_at), named.observed_at)
                   order by one.observed_at desc limit 1), named.still_at) as not_before
   from named
- cross join lateral (values (named.event, true),
-                            -- A response of the day before still showed them in the other guild. Where the ledger of that
-                            -- time is gone, the membership that had not ended a day before is used instead.
-                            ('transferred', named.event = 'joined' and named.other_guild_uuid is not null
-                                            -- The other membership has ended, and with this one: a response that shows a
-                                            -- player in a wrong guild ends none.
-                                            and named.lacked_at < 'infinity'
-                                            and named.at < named.lacked_at + interval '24 hours'
-                                            and not exists (select from sync.observation one
-                                                             where one.resource = 'guilds' and one.key = named.other_guild_uuid::text
-                                                               and one.status in ('ok', 'unchanged', 'partial')
-                                                               and one.observed_at > named.observed_at + interval '1 hour'
-                                                               and one.observed_at < named.lacked_at)
-                                            and (named.at < (select coarse_since from sync.tier where sample_table = 'ledger/guilds')
-                                                 or exists (select from sync.observation one
-                                                             where one.resource = 'guilds' and one.key = named.other_guild_uuid::text
-                                                               and one.status in ('ok', 'unchanged', 'partial')
-                                                               and one.observed_at >= greatest(named.shown_from, named.at - interval '24 hours')
-                                                               and one.observed_at < named.lacked_at
-                                                               and one.observed_at <= named.observed_at)))) as each(event, is_true)
-  left join lateral (select name from game.guild profile
-                      where profile.guild_uuid = named.guild_uuid and profile.valid_from <= named.observed_at
-                      order by profile.valid_from desc limit 1) guild on true
- where each.is_true;
+ cross join lateral (
+   select named.event
+    union all
+   -- A response of the day before still showed them in the other guild. Where the ledger of that
+   -- time is gone, the membership that had not ended a day before is used instead.
+   select 'transferred'
+    where named.event = 'joined' and named.other_guild_uuid is not null
+      -- The other membership has ended, and with this one: a response that shows a
+      -- player in a wrong guild ends none.
+      and named.lacked_at < 'infinity'
+      and named.at < named.lacked_at + interval '24 hours'
+      and not exists (select from sync.observation one
+                       where one.resource = 'guilds' and one.key = named.other_guild_uuid::text
+                         and one.status in ('ok', 'unchanged', 'partial')
+                         and one.observed_at > named.observed_at + interval '1 hour'
+                         and one.observed_at < named.lacked_at)
+      and (named.at < (select coarse_since from sync.tier where sample_table = 'ledger/guilds')
+           or exists (select from sync.observation one
+                       where one.resource = 'guilds' and one.key = named.other_guild_uuid::text
+                         and one.status in ('ok', 'unchanged', 'partial')
+                         and one.observed_at >= greatest(named.shown_from, named.at - interval '24 hours')
+                         and one.observed_at < named.lacked_at
+                         and one.observed_at <= named.observed_at))) each;
 comment on view analytics.membership_event is 'Joins, leaves and rank changes between consecutive responses about a guild. A player whom a response of the day before showed in another synced guild, and no response an hour after, has a row joined and a row transferred.';
 comment on column analytics.membership_event.at is 'When it happened: joining by the API''s own time, everything else when it was first seen; a member who left and came back between two responses left when joining again, at the latest.';
 comment on column analytics.membership_event.observed_at is 'observed_at of the first response that showed it.';
