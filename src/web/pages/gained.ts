@@ -21,6 +21,7 @@ const kinds = {
   player: { one: 'Player', many: 'Players', of: 'players' },
 } as const
 type Kind = keyof typeof kinds
+const kindNames = Object.keys(kinds) as readonly Kind[]
 
 interface Counter {
   readonly kind: Kind
@@ -58,14 +59,18 @@ const STEPS = 60
  */
 export async function gainedPage(visit: Visit): Promise<Page> {
   const { sql, query, people } = visit
-  const counters = await sql.query<Counter>(
-    `select kind, counter, unit, meaning from analytics.counter where kind = any ($1::text[])
-      order by kind collate "C", counter collate "C"`,
-    [Object.keys(kinds).filter((kind) => people || kind === 'guild')],
-  )
-  const some = countersOf(counters, query)
-  const kind = some[0]?.kind
-  if (!kind) {
+  const [kind, shown] = [kindOf(query), kindNames.filter((one) => people || one === 'guild')]
+  const countersOf = async (wanted: readonly Kind[]) =>
+    await sql.query<Counter>(
+      `select kind, counter, unit, meaning from analytics.counter where kind = any ($1::text[])
+        order by kind collate "C", counter collate "C"`,
+      [wanted],
+    )
+  const some = await countersOf(shown.filter((one) => one === kind))
+  // To find the counters of members takes long: those of other kinds are read beside what follows.
+  const others = countersOf(shown.filter((one) => one !== kind))
+  others.catch(() => undefined)
+  if (some.length === 0) {
     const none = missing('none', 'Nothing is counted yet', 'wynnsync sync guilds')
     return { path: '/gained', title: none.title, lead: leadText, chapters: [chapterOf('gained', 'Gains', none)] }
   }
@@ -91,7 +96,7 @@ export async function gainedPage(visit: Visit): Promise<Page> {
     path: `/gained?${new URLSearchParams({ kind, counter: chosen.counter })}`,
     title: titleOf(first, chosen, own !== undefined),
     lead: `${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)} UTC. ${chosen.meaning.replace(/ NULL:.*$/, '')}`,
-    control: html`${kindLinks(counters, chosen, frame)}${counterForm(some, { chosen, own }, query)}${control}<p class="at note">Of the map: <a href="${kept('/records')}">records of captures, holds and empires</a>. Of members, characters, professions and leaderboards: <a href="/api#top_gained">by the API</a></p>`,
+    control: html`${kindLinks([...some, ...(await others)], chosen, frame)}${counterForm(some, { chosen, own }, query)}${control}<p class="at note">Of the map: <a href="${kept('/records')}">records of captures, holds and empires</a>. Of members, characters, professions and leaderboards: <a href="/api#top_gained">by the API</a></p>`,
     chapters: [
       chapterOf('gained', 'Who gained most', gainsFigure(chosen, gains, frame)),
       ...(firsts ? [chapterOf('records', 'Records and firsts', ...series, firsts)] : []),
@@ -187,15 +192,16 @@ function headingOf(counter: Counter): string {
 
 const leadText = 'Who gained most of any counter in any period, the best times, and who was first to a number.'
 
-/** The counters of the kind that the address names. */
-function countersOf(counters: readonly Counter[], query: URLSearchParams): readonly Counter[] {
+/** The kind that the address names. */
+function kindOf(query: URLSearchParams): Kind {
   const kind = query.get('kind') ?? 'guild'
-  if (!Object.hasOwn(kinds, kind))
+  const known = kindNames.find((one) => one === kind)
+  if (known === undefined)
     throw new Problem('bad-argument', {
-      detail: `kind must be one of ${Object.keys(kinds).join(', ')}`,
+      detail: `kind must be one of ${kindNames.join(', ')}`,
       argument: 'kind',
     })
-  return counters.filter((one) => one.kind === kind)
+  return known
 }
 
 /** `at least 12` where responses do not show all of it. */
