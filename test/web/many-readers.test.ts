@@ -1,7 +1,10 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { brotliDecompressSync } from 'node:zlib'
+import { Hono } from 'hono'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
+import { entityOf, sendEntity } from '../../src/web/http/etag.ts'
 import { serve, webWorld } from '../support/web-world.ts'
 
 /** The database, whose transactions wait until they are let go. */
@@ -27,6 +30,8 @@ function held(db: Database) {
   }
 }
 
+const brotliOrNot = (encoding: string, bytes: Buffer) => String(encoding === 'br' ? brotliDecompressSync(bytes) : bytes)
+
 describe('many readers', () => {
   const web = webWorld('server')
 
@@ -51,6 +56,24 @@ describe('many readers', () => {
     const answers = await Promise.all(asked)
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect(base.transactions()).toBeLessThan(20)
+  })
+
+  test.each(['identity', 'br'])('are sent the same bytes, of which none has a copy (%s)', async (encoding) => {
+    const entity = entityOf('as many words as a page has '.repeat(10_000), 'text/html')
+    const app = new Hono().get('/', (context) => sendEntity(context, entity))
+    const ask = async () => await app.request('/', { headers: { 'Accept-Encoding': encoding } })
+    const buffers = new Set<unknown>()
+    for (const { body, headers } of [await ask(), await ask()]) {
+      let bytes = 0
+      for await (const piece of body ?? []) {
+        buffers.add(piece.buffer)
+        bytes += piece.length
+      }
+      expect(headers.get('content-length')).toBe(`${bytes}`)
+    }
+    expect(buffers.size).toBe(1)
+    const text = brotliOrNot(encoding, Buffer.from(await (await ask()).arrayBuffer()))
+    expect(text).toBe('as many words as a page has '.repeat(10_000))
   })
 
   test('more answers than are made at a time are refused with 503 and Retry-After', async () => {

@@ -139,9 +139,24 @@ async function sendBody(
   body: string | Uint8Array<ArrayBuffer>,
   { type, encoding, status }: Sending,
 ): Promise<Response> {
-  if (encoding === undefined) return context.body(body, status, { 'content-type': type })
-  const headers = { 'content-type': type, 'content-encoding': encoding }
-  return context.body(await compressed(body, encoding), status, headers)
+  const sent = encoding === undefined ? body : await compressed(body, encoding)
+  const headers = { 'content-type': type, ...(encoding !== undefined && { 'content-encoding': encoding }) }
+  if (typeof body === 'string' || sent.length === 0) return context.body(sent, status, headers)
+  return context.body(inPieces(sent as Bytes), status, { ...headers, 'content-length': `${sent.length}` })
+}
+
+/** How much is given to a connection at once, bytes. */
+const PIECE = 64 * 1024
+
+/** Bytes that many are sent, as each takes them: a response that is given bytes copies them, and thousands at once would fill the memory. */
+function inPieces(bytes: Bytes): ReadableStream<Bytes> {
+  let sent = 0
+  const pull = (controller: ReadableStreamDefaultController<Bytes>) => {
+    controller.enqueue(bytes.subarray(sent, sent + PIECE))
+    sent += PIECE
+    if (sent >= bytes.length) controller.close()
+  }
+  return new ReadableStream({ pull }, { highWaterMark: 0 })
 }
 
 /** Other bytes have another ETag. */
