@@ -46,6 +46,26 @@ test('versions are written as JSON.stringify does, whatever came, went and moved
   }
 })
 
+test('of a version only what is new is written anew, though a few before records that moved', () => {
+  let written = 0
+  const records: object[] = Array.from({ length: 100 }, (_, nth) => ({
+    toJSON: () => {
+      written++
+      return { nth }
+    },
+  }))
+  const write = versionWriter()
+  const anew = (list: readonly object[]) => {
+    const expected = JSON.stringify(list)
+    written = 0
+    expect(write(list).toString()).toBe(expected)
+    return written
+  }
+  expect(anew(records)).toBe(100)
+  expect(anew(records.with(10, { changed: true }).toSpliced(40, 1))).toBe(0)
+  expect(anew([...records.slice(50), ...records.slice(0, 50)])).toBeLessThan(20)
+})
+
 test('a version is written where the third before it was, and the two before it stay', () => {
   const write = versionWriter()
   const text = 'x'.repeat(100_000)

@@ -28,6 +28,20 @@ process.once('exit', () => {
 })
 `
 
+/** How much of the pages of old objects is in use, in percent, once every other one of many is gone. */
+const HOOK_OF_HOLES = `
+process.once('exit', () => {
+  require('node:v8').setFlagsFromString('--expose-gc')
+  const gc = require('node:vm').runInNewContext('gc')
+  let live = Array.from({ length: 4e5 }, (_, nth) => ({ nth, list: [nth, nth, nth] }))
+  gc()
+  live = live.filter((_, nth) => nth % 2 === 0)
+  for (let round = 0; round < 8; round++) gc()
+  const [space] = require('node:v8').getHeapSpaceStatistics().filter((one) => one.space_name === 'old_space')
+  process.stderr.write('\\npeak ' + (100 * space.space_used_size) / space.physical_space_size + ' % of ' + live.length + '\\n')
+})
+`
+
 /** Runs the program; also gives how much memory it took at its peak, MB. */
 async function measured(
   args: readonly string[],
@@ -119,3 +133,11 @@ test.skipIf(process.platform !== 'linux')(
   },
   120_000,
 )
+
+test('a history from git leaves few holes in the memory of what it replaces', async () => {
+  const environment = { DATABASE_URL: await testDatabaseUrl(), PATH: process.env.PATH ?? '' }
+  const args = ['backfill', '--from-git', await itemHistory(1), '--map', 'items/*.json=items']
+  const { code, mb: percent } = await measured(args, environment, HOOK_OF_HOLES)
+  expect(code).toBe(0)
+  expect(percent).toBeGreaterThan(80)
+}, 120_000)

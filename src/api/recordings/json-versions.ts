@@ -74,10 +74,11 @@ export function versionWriter(): (document: object) => Buffer {
     const out = writer(free, before.bytes.length + 65_536)
     const [starts, ends] = [new Uint32Array(values.length), new Uint32Array(values.length)]
     const numberOf = searched(before)
+    let next = 0
     for (let nth = 0; nth < values.length; ) {
       const separator = nth > 0 ? ',' : isList ? '[' : '{'
       out.add(isList ? separator : `${separator}${JSON.stringify(names[nth])}:`)
-      const number = numberOf(values[nth])
+      const number = numberOf(values[nth], next)
       if (number === undefined) {
         starts[nth] = out.length()
         out.add(JSON.stringify(values[nth]))
@@ -96,6 +97,7 @@ export function versionWriter(): (document: object) => Buffer {
       }
       out.copy(before.bytes, before.starts[number] ?? 0, before.ends[number + count - 1] ?? 0)
       nth += count
+      next = number + count
     }
     out.add((values.length > 0 ? '' : isList ? '[' : '{') + (isList ? ']' : '}'))
     older = [...others, before.bytes]
@@ -140,22 +142,20 @@ export function versionMemory(more: number): (length: number) => Buffer {
   }
 }
 
-/** Finds the objects of a version: at the place after the last one, or anywhere. */
-function searched({ values }: Pick<Written, 'values'>): (value: unknown) => number | undefined {
-  let next = 0
+/** Finds the objects of a version: at a place or a few further on, or anywhere once several are not there. */
+function searched({ values }: Pick<Written, 'values'>): (value: unknown, next: number) => number | undefined {
+  let misses = 0
   let numbers: Map<unknown, number> | undefined
-  return (value) => {
-    for (let number = next; number <= next + nearby && number < values.length; number++)
-      if (values[number] === value) return found(number)
-    if (typeof value !== 'object') return undefined
+  return (value, next) => {
+    for (let number = next; number <= next + nearby && number < values.length; number++) {
+      if (values[number] !== value) continue
+      misses = 0
+      return number
+    }
+    // Of a record that is new or was changed, what follows it is probably where it was.
+    if (typeof value !== 'object' || ++misses <= nearby / 2) return undefined
     numbers ??= new Map(values.map((one, number) => [one, number]))
-    const number = numbers.get(value)
-    return number === undefined ? undefined : found(number)
-  }
-
-  function found(number: number): number {
-    next = number + 1
-    return number
+    return numbers.get(value)
   }
 }
 
