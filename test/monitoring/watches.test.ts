@@ -1,35 +1,24 @@
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/base/clock.ts'
+import { describe, expect, test } from 'vitest'
 import { jsonSchemas } from '../../src/cli/output/json-schemas.ts'
 import { guildColour } from '../../src/drawing/colours.ts'
 import { readDeliveries } from '../../src/monitoring/watches/delivery-state.ts'
 import { dueOf } from '../../src/monitoring/watches/due.ts'
 import { isQuiet, parseQuietHours } from '../../src/monitoring/watches/quiet-hours.ts'
-import { parseWatches } from '../../src/monitoring/watches/watch.ts'
-import { saveWatch } from '../../src/monitoring/watches/watch-store.ts'
-import { openWatching } from '../../src/monitoring/watches/watching.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { latestNews } from '../../src/resources/latest-news/index.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
-import {
-  answerGuild,
-  guildBody,
-  guildId,
-  type MemberFields,
-  place,
-  playerId,
-  syncGuilds,
-} from '../support/guild-answers.ts'
+import { answerGuild, guildBody, guildId, type MemberFields, playerId, syncGuilds } from '../support/guild-answers.ts'
 import { onlineBody } from '../support/player-answers.ts'
 import { kindsOfPart, temporaryFolder } from '../support/postgres.ts'
 import { openReceiver } from '../support/receiver.ts'
-import { instantOf, item, worldOf } from '../support/world.ts'
+import { instantOf, item } from '../support/world.ts'
 
-const minute = 60_000
+import { watchedWorld } from './watched-world.ts'
+
 const notifies = { notifies: true }
 // biome-ignore lint/suspicious/noExplicitAny: bodies of any kind
 type Body = any
@@ -38,31 +27,7 @@ const textsOf = (body: Body) =>
   body.events.map(({ event, text }: { event: string; text: string }) => `${event}: ${text}`)
 
 describe.each(kindsOfPart)('watches on the %s database', (kind) => {
-  const world = worldOf(kind)
-
-  /** Watches that have begun, and what they warn of. */
-  async function watched(watches: readonly object[], more: object = {}) {
-    await world.db.query('delete from sync.watch')
-    const given = parseWatches('the test', { watches, ...more })
-    for (const watch of given.watches) await saveWatch(world.db, watch, given.site)
-    return await open()
-  }
-
-  /** A process that delivers the watches of the database, or would if no other did. */
-  async function open() {
-    const file = join(await temporaryFolder(), 'watches.json')
-    const warnings: string[] = []
-    const warn = (message: string) => void warnings.push(message)
-    // Receivers take real time, of which the world's clock knows nothing.
-    const clock = { ...systemClock, now: () => world.clock.now() }
-    const watching = openWatching({ db: world.db, file, clock, warn })
-    onTestFinished(() => watching.close(1000))
-    await watching.begin()
-    return { watching, warnings }
-  }
-
-  const oak = (letter: string, acquired: string, at: string) =>
-    world.sync(territories, { Oak: place(letter, acquired), Elm: place('b', '09:00') }, at, notifies)
+  const { world, watched, open, oak } = watchedWorld(kind)
 
   test('send what happened as one message, nothing of before, nothing late, nothing filtered', async () => {
     const receiver = await openReceiver()
@@ -182,143 +147,6 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
     })
     expect(byWatch.get('guild')).toHaveLength(5)
     expect(JSON.stringify(receiver.got)).not.toMatch(/Player6|Player8|000000000006|000000000008/)
-  })
-
-  test('repeat what failed with the same key until the receiver takes it, or for a day', async () => {
-    let status = 500
-    const receiver = await openReceiver(
-      () => status,
-      (answered) => (answered === 429 ? { 'retry-after': '90' } : {}),
-    )
-    await oak('a', '09:00', '10:00')
-    const target = { type: 'discord', url: receiver.url }
-    const { watching, warnings } = await watched([{ name: 'all', events: ['captured'], groupSeconds: 0, target }])
-    await oak('b', '10:30', '11:00')
-    await watching.look()
-    await watching.look()
-    expect(receiver.got).toHaveLength(1)
-    expect(warnings).toEqual(['watch all: status 500'])
-    await world.clock.advanceTo(instantOf('11:00:05'))
-    status = 429
-    await watching.look()
-    await world.clock.advanceTo(instantOf('11:01:30'))
-    await watching.look()
-    expect(receiver.got).toHaveLength(2)
-    // A capture that comes meanwhile is another message, after it.
-    await oak('a', '11:01', '11:01:34')
-    status = 204
-    await world.clock.advanceTo(instantOf('11:01:35'))
-    for (let times = 0; times < 3; times++) await watching.look()
-    const keys = receiver.headers.map((headers) => headers['idempotency-key'])
-    expect([new Set(keys.slice(0, 3)).size, new Set(keys).size, keys.length]).toEqual([1, 2, 4])
-    expect(await readDeliveries(world.db)).toMatchObject([
-      { number: 3, sending: null, failingSince: null, error: null },
-    ])
-    status = 404
-    await oak('b', '11:30', '11:31')
-    const until = instantOf('02 14:00')
-    while (world.clock.now() < until) {
-      await watching.look()
-      await world.clock.advanceTo(world.clock.now() + 10 * minute)
-    }
-    expect(receiver.got.length).toBeLessThan(70)
-    expect(warnings.at(-1)).toBe('watch all: status 404; the message is given up')
-    expect(await readDeliveries(world.db)).toMatchObject([{ number: 4, sending: null, error: 'status 404' }])
-  })
-
-  test('send everything of the last day, in order, to a receiver that comes back after days', async () => {
-    let status = 204
-    const receiver = await openReceiver(() => status)
-    await oak('a', '09:00', '10:00')
-    const target = { type: 'webhook', url: receiver.url }
-    const { watching } = await watched([{ name: 'all', events: ['captured'], groupSeconds: 0, target }])
-    const lookUntil = async (at: string) => {
-      for (let next = world.clock.now(); next < instantOf(at); next = world.clock.now() + 30 * minute) {
-        await world.clock.advanceTo(next)
-        await watching.look()
-      }
-    }
-    status = 503
-    for (const [letter, acquired, at, until] of [
-      ['b', '10:30', '11:00', '02 09:30'],
-      ['a', '02 09:00', '02 09:30', '02 13:30'],
-      ['b', '02 13:00', '02 13:30', '03 08:30'],
-      ['a', '03 08:00', '03 08:30', '03 12:15'],
-    ] as const) {
-      await oak(letter, acquired, at)
-      await lookUntil(until)
-    }
-    const failed = receiver.got.length
-    status = 204
-    await lookUntil('03 13:15')
-    const sent = receiver.got.slice(failed).flatMap((body: Body) => body.events.map((event: Body) => event.at))
-    expect(sent).toEqual(['02 13:00', '03 08:00'].map((at) => new Date(instantOf(at)).toISOString()))
-    expect(await readDeliveries(world.db)).toMatchObject([{ number: 5, sending: null, failingSince: null }])
-  })
-
-  test('wait until the date that a receiver names, by its own clock', async () => {
-    const noon = Date.UTC(2031, 0, 1, 12)
-    const date = (seconds: number) => new Date(noon + 1000 * seconds).toUTCString()
-    const receiver = await openReceiver(
-      (nth) => (nth === 0 ? 503 : 204),
-      (status) => (status === 503 ? { date: date(0), 'retry-after': date(600) } : {}),
-    )
-    await oak('a', '09:00', '10:00')
-    const target = { type: 'webhook', url: receiver.url }
-    const { watching } = await watched([{ name: 'all', events: ['captured'], groupSeconds: 0, target }])
-    await oak('b', '10:30', '11:00')
-    await watching.look()
-    await world.clock.advanceTo(instantOf('11:09:59'))
-    await watching.look()
-    expect(receiver.got).toHaveLength(1)
-    await world.clock.advanceTo(instantOf('11:10:00'))
-    await watching.look()
-    expect(receiver.got).toHaveLength(2)
-  })
-
-  test('send nothing that is older than a day, after the process was away or the database came back from a backup', async () => {
-    const receiver = await openReceiver()
-    await oak('a', '09:00', '10:00')
-    const target = { type: 'webhook', url: receiver.url }
-    const { watching, warnings } = await watched([
-      { name: 'all', events: ['captured'], quiet: '10:00-12:00', groupSeconds: 0, target },
-    ])
-    await oak('b', '10:30', '11:00')
-    await watching.look()
-    await world.clock.advanceTo(instantOf('04 13:00'))
-    await watching.look()
-    await oak('a', '04 13:00', '04 13:10')
-    await watching.look()
-    expect(receiver.got.flatMap((body: Body) => body.events.map((event: Body) => event.at))).toEqual([
-      new Date(instantOf('04 13:00')).toISOString(),
-    ])
-    expect(warnings).toEqual([])
-  })
-
-  test('wait as long as Discord says when nothing is left of its limit, though it took the message', async () => {
-    let left = 0
-    const receiver = await openReceiver(
-      () => 204,
-      () => ({ 'x-ratelimit-remaining': String(left), 'x-ratelimit-reset-after': '120.5' }),
-    )
-    await oak('a', '09:00', '10:00')
-    const target = { type: 'discord', url: receiver.url }
-    const { watching, warnings } = await watched([{ name: 'all', events: ['captured'], groupSeconds: 0, target }])
-    await oak('b', '10:30', '11:00')
-    await watching.look()
-    await oak('a', '11:00', '11:01')
-    for (const time of ['11:01:01', '11:02:00']) {
-      await world.clock.advanceTo(instantOf(time))
-      await watching.look()
-      expect([time, receiver.got.length]).toEqual([time, 1])
-    }
-    left = 5
-    await world.clock.advanceTo(instantOf('11:02:01'))
-    await watching.look()
-    expect(receiver.got).toHaveLength(2)
-    await oak('b', '11:02', '11:02:02')
-    await watching.look()
-    expect([receiver.got.length, warnings]).toEqual([3, []])
   })
 
   test('send to Discord, Slack and commands lines that mention nobody and run nothing', async () => {
