@@ -343,4 +343,28 @@ describe.each(kindsOfLongTests)('restrictions of a guest on the %s database', (k
     expect(await counters()).toBe(0)
     await api.close()
   })
+
+  test('are confirmed as ever by responses to a token where none says whose it is', async () => {
+    const { sandbox, clock } = world
+    const api = createClient({ baseUrl: sandbox.url, clock, random: seededRandom(1), token: 'a-token' })
+    const owner: World = Object.create(world, { api: { value: api } })
+    const counters = async () => (await world.rows('select count(*)::int from game.player_counter'))[0]?.[0]
+    for (const [at, isHidden] of [
+      ['09:00', false],
+      ['10:00', true],
+      ['13:00', true],
+    ] as const) {
+      await clock.advanceTo(instantOf(at))
+      const body = profile(
+        1,
+        isHidden ? { restrictions: { mainAccess: true } } : { playtime: 70001, globalData: { wars: 5 } },
+      )
+      const headers = { ...headersOf(instantOf(at), 120), UserType: null, UserID: null }
+      sandbox.setAnswer(`/player/${playerId(1)}`, () => ({ headers, body }))
+      await syncPlayers(owner, { keys: [playerId(1)] })
+      expect((await counters()) === 0).toBe(at === '13:00')
+    }
+    expect(await world.rows('select is_pending, credential from sync.privacy_restriction')).toEqual([[false, 'token']])
+    await api.close()
+  })
 })

@@ -119,6 +119,8 @@ function openConnection(options: TransportOptions, clock: Clock, random: Random)
       return { id: `${sender} ${order}`, order }
     },
     onRequest,
+    /** Whether a response said of which kind the user is that it is for. */
+    namesUsers: false,
     isClosed: false,
   }
 }
@@ -298,8 +300,7 @@ async function send(
         attempts = next.attempts
         continue
       }
-      const credentialOf = isGuest || isOfGuests(outcome) ? 'guest' : 'token'
-      const exchange: HttpExchange = { request, outcome, credential: credentialOf }
+      const exchange: HttpExchange = { request, outcome, credential: kindOfUser(connection, outcome, isGuest) }
       if (outcome.status !== null) for (const { record } of observers) record(exchange)
       if (next.kind === 'fail') throw next.error
       const response = toApiResponse(outcome, attempts.number)
@@ -311,9 +312,14 @@ async function send(
   }
 }
 
-/** Whether a response to a token says of its copy where it comes from, and not whose it is: guests get the same one (API reference 2.3). */
-function isOfGuests({ headers }: Outcome): boolean {
-  return headers.has('cache-source') && !headers.has('usertype')
+/**
+ * Who is shown a response. One to a token that says where its copy comes from, and not of which kind the user is, is what guests get (API
+ * reference 2.3): where other responses do say it. A server that never says it, or a proxy that strips it, would leave no response to a token.
+ */
+function kindOfUser(connection: Connection, { headers }: Outcome, isGuest: boolean): HttpExchange['credential'] {
+  connection.namesUsers ||= headers.has('usertype')
+  const isOfGuests = connection.namesUsers && headers.has('cache-source') && !headers.has('usertype')
+  return isGuest || isOfGuests ? 'guest' : 'token'
 }
 
 function beginCall({ calls }: Connection, signal: AbortSignal | undefined) {
