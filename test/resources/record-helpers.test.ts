@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
+import { NotFound, Unauthorized, Unavailable } from '../../src/api/errors.ts'
 import { recordParser } from '../../src/api/schemas/form/record.ts'
+import { RecordError } from '../../src/base/errors.ts'
 import {
   aboutAnother,
   fieldOf,
@@ -8,15 +10,128 @@ import {
   instantOf,
   joinLists,
   joinMaps,
+  knownBy,
   numbersIn,
   omit,
+  oneAnswer,
+  oneRequest,
   plainText,
   readableOf,
+  recordError,
   refuseOther,
+  severalParts,
   textField,
   uuidField,
   withPossible,
 } from '../../src/resources/record.ts'
+
+/** A response of second `nth` of a minute, which may be asked for again `life` seconds later; null: it does not say when. */
+const answerOf = (nth: number, life: number | null = null) => {
+  const receivedAt = Date.parse('2026-06-01T12:00:00Z') + nth * 1000
+  return {
+    observedFrom: receivedAt - 500,
+    observedAt: receivedAt,
+    clockSkew: 0,
+    oddHeaders: [],
+    isUndated: false,
+    receivedAt,
+    expiresAt: life === null ? null : receivedAt + life * 1000,
+    headers: new Map([['date', new Date(receivedAt).toUTCString()]]),
+  }
+}
+const at = (nth: number) => answerOf(nth).observedAt
+
+describe('responses that hold everything', () => {
+  test('say their instant, and when asking again may bring something new', () => {
+    expect(oneAnswer(answerOf(3))).toEqual({
+      complete: true,
+      observedFrom: at(3) - 500,
+      observedAt: at(3),
+      clockSkew: 0,
+      oddHeaders: [],
+      isUndated: false,
+      pages: 1,
+    })
+    expect(oneAnswer(answerOf(3, 30))).toMatchObject({ pages: 1, renewAt: at(33) })
+    expect(oneAnswer(answerOf(3, 0))).not.toHaveProperty('renewAt')
+  })
+
+  test('are asked for with the signal and the lane of the run', async () => {
+    const calls: unknown[] = []
+    const extract = oneRequest<string[]>({
+      ask: async (_api, call) => {
+        calls.push(call)
+        return { ...answerOf(1, 30), body: ['a', 'b'] } as never
+      },
+      records: (body) => body.map((name) => ({ name })),
+    })
+    const signal = new AbortController().signal
+    const extraction = await extract({} as never, { signal, lane: 'live' } as never)
+    expect(extraction).toMatchObject({ records: [{ name: 'a' }, { name: 'b' }], complete: true, renewAt: at(31) })
+    expect(calls).toEqual([{ signal, lane: 'live' }])
+  })
+})
+
+describe('several requests whose responses hold a resource together', () => {
+  const refusal = { kind: null, detail: null, path: '/part', objects: {} }
+  const refused = new NotFound({ ...refusal, status: 404 })
+  const away = new Unavailable('no response')
+  type Asked = Error | readonly unknown[]
+  const partsOf = (...asked: readonly Asked[]) =>
+    asked.map((one, nth) => ({
+      what: `part ${nth + 1}`,
+      ask: async () => {
+        if (one instanceof Error) throw one
+        return [answerOf(nth, 60 + nth), one] as const
+      },
+    }))
+
+  test('are one response: complete, from the first to the last, to be renewed with the last', async () => {
+    const before = answerOf(-5, 10)
+    expect(await severalParts(partsOf(['a', 'b'], ['c']), before)).toEqual({
+      records: ['a', 'b', 'c'],
+      complete: true,
+      observedFrom: at(-5) - 500,
+      observedAt: at(1),
+      clockSkew: 0,
+      oddHeaders: [],
+      isUndated: false,
+      pages: 3,
+      renewAt: at(62),
+    })
+  })
+
+  test('are not complete where one is refused, fails or holds nothing, and say of which, of three at most', async () => {
+    expect(await severalParts(partsOf(['a'], refused))).toMatchObject({
+      records: ['a'],
+      complete: false,
+      unsteady: refused.message,
+    })
+    const [kept, ...failed] = [['a'], [], away, refused, []] as const
+    expect(await severalParts(partsOf(kept, ...failed))).toMatchObject({
+      records: ['a'],
+      complete: false,
+      unsteady: `part 2: no records; no response; ${refused.message}`,
+    })
+    const empty = [{ ask: async () => [answerOf(0), []] as const }, ...partsOf(['a'])]
+    expect(await severalParts(empty)).toMatchObject({ records: ['a'], complete: true })
+  })
+
+  test('are left after three failures in a row, of which none is a refusal, and where nothing is left', async () => {
+    expect(await severalParts(partsOf(away, away, ['a'], away, away))).toMatchObject({ records: ['a'] })
+    await expect(severalParts(partsOf(['a'], away, away, away, ['b']))).rejects.toBe(away)
+    expect(await severalParts(partsOf(refused, refused, refused, ['a']))).toMatchObject({ records: ['a'] })
+    expect(await severalParts(partsOf(away, away, refused, ['a'], away))).toMatchObject({ records: ['a'] })
+    await expect(severalParts(partsOf([], away))).rejects.toBe(away)
+    await expect(severalParts(partsOf(away))).rejects.toBe(away)
+  })
+
+  test('end with what would fail the others as well', async () => {
+    const [unauthorized, fault] = [new Unauthorized({ ...refusal, status: 401 }), new TypeError('a fault')]
+    for (const error of [unauthorized, fault])
+      await expect(severalParts(partsOf(['a'], error, ['b']))).rejects.toBe(error)
+  })
+})
 
 describe('HTML as text', () => {
   test.each([
@@ -27,6 +142,7 @@ describe('HTML as text', () => {
     ['&#65;&#x42;&#X43;&#128512;', 'ABC\u{1F600}'],
     // No entities, and those that no database keeps.
     ['&unknown; &#0; &#xd800; &#1234567; & ;', '&unknown; &#0; &#xd800; &#1234567; & ;'],
+    ['a &#65b; c', 'a &#65b; c'],
   ])('%s', (html, text) => {
     expect(plainText(html)).toBe(text)
   })
@@ -45,8 +161,11 @@ describe('a number that may be an instant', () => {
   })
 
   test.each([
+    [1_780_000_000],
+    {},
     1_356_998_399,
     4_102_444_800,
+    99_999_999_999,
     1e11,
     5,
     '178000000',
@@ -95,7 +214,13 @@ describe('fields of a record of unknown shape', () => {
 
   test('are known in part where it is that record, and not an envelope', () => {
     const schema = z.object({ name: z.string(), level: z.number() })
-    expect(() => refuseOther({ data: [], code: 1 }, schema)).toThrow('none of its fields is known')
+    expect(() => refuseOther({ data: [], code: 1 }, schema)).toThrow(
+      new RecordError('none of its fields is known', { context: { path: '' } }),
+    )
+    expect(recordError('/a/0', 'is odd')).toMatchObject({ message: 'is odd', context: { path: '/a/0' } })
+    const [known, whole] = [knownBy(schema), knownBy(schema, z.object({ ...schema.shape, extra: z.string() }))]
+    expect([...known.unknownFields({ name: 'a', other: 1 })]).not.toEqual([])
+    expect(known.sent).not.toEqual(whole.sent)
     for (const fine of [{ level: 'x', data: 1 }, null, 'text']) expect(() => refuseOther(fine, schema)).not.toThrow()
   })
 
@@ -110,7 +235,12 @@ describe('fields of a record of unknown shape', () => {
     const record = { created: '2026-06-01T11:00:00Z', joined: null, name: '2999-01-01T00:00:00Z' }
     expect(withPossible(record, context, 'created', 'joined')).toBe(record)
     for (const created of ['2026-06-01T13:00:00Z', '2012-01-01T00:00:00Z'])
-      expect(() => withPossible({ created }, context, 'created')).toThrow('lies before the game began, or after')
+      expect(() => withPossible({ created }, context, 'created')).toThrow(
+        expect.objectContaining({
+          message: 'lies before the game began, or after the response',
+          context: { path: '/created' },
+        }),
+      )
     const [later, known] = [{ created: '2999-01-01T00:00:00Z' }, { observedAt: Number.POSITIVE_INFINITY }]
     expect([withPossible(later, undefined, 'created'), withPossible(later, known, 'created')]).toEqual([later, later])
   })
@@ -133,6 +263,39 @@ describe('bodies of several files', () => {
     const first = [old]
     expect([join([first]), join([first, [now]]), join([first])]).toEqual([[old], [now], [old]])
     expect(joinLists(null)([[old], [now]])).toEqual([old, now])
+  })
+
+  test('are read for keys only where their records are others than in the version before', () => {
+    let read = 0
+    const record = (id: string) => ({
+      get id() {
+        read++
+        return id
+      },
+    })
+    const readBy = (work: () => unknown) => {
+      const before = read
+      work()
+      return read - before
+    }
+    const join = joinLists(null, 'id')
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(record)
+    const [one, other] = [[a, b], [c]]
+    expect(readBy(() => expect(join([one, other])).toEqual([a, b, c]))).toBeGreaterThanOrEqual(3)
+    const again = readBy(() => expect(join([one, other]).length).toBe(3))
+    expect(again).toBe(0)
+    // Another list of the same records, and one of which a record is another.
+    expect(readBy(() => expect(join([[a, b], other])).toHaveLength(3))).toBe(0)
+    expect(readBy(() => expect(join([[a, d], other])[1]).toBe(d))).toBe(1)
+    // One with a key that the other file has: the last counts, also when it comes again.
+    const third = record('a')
+    expect([join([[a, d], [third]])[0], join([[a, d], [third]])[0], join([[a, d], [third]]).length]).toEqual([
+      third,
+      third,
+      2,
+    ])
+    expect([join([[a, d], other]).length, join([[a], other]).length, join([[a]]).length]).toEqual([3, 2, 1])
+    expect(join([[a, third], other])).toEqual([third, c])
   })
 
   test('are one list of maps by name', () => {

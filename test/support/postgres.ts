@@ -152,7 +152,7 @@ async function once(name: string, make: (folder: string) => Promise<void>): Prom
   const folder = join(inject('runFolder'), name)
   const done = join(folder, 'done')
   if (existsSync(done)) return join(folder, 'made')
-  const unlock = await lockFolder(folder, { clock: systemClock, waitMs: 100_000 })
+  const unlock = await lockFolder(folder, { clock: systemClock, waitMs: 280_000 })
   try {
     if (!existsSync(done)) {
       const made = join(folder, 'made')

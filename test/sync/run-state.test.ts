@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { noCounts } from '../../src/sync/ledger/ledger.ts'
+import type { GuardAction } from '../../src/sync/respond/guard-actions.ts'
 import type { Outcome } from '../../src/sync/respond/record-outcome.ts'
 import { advance, allowance, failureOf, noProgress, type ProgressEvent } from '../../src/sync/run/run-resource.ts'
 import { addMissed, addOutcome, emptySummary, reasonOf, rejectKeys, statusOf } from '../../src/sync/run/worklist-run.ts'
@@ -43,6 +44,16 @@ describe('the progress of a run over a worklist', () => {
     expect(failureOf(progressAfter(...four, claim, { type: 'outcome' }))).toBeUndefined()
   })
 
+  test('counts as in flight what neither came, nor failed, nor was given up', () => {
+    const ended: ProgressEvent[] = [{ type: 'no key' }, { type: 'outcome' }, failure, { type: 'aborted' }]
+    expect(ended.map((end) => progressAfter(claim, claim, end).inFlight)).toEqual([1, 1, 1, 1])
+    expect(
+      allowance(progressAfter(claim, claim, { type: 'outcome' }, { type: 'budget', left: 3 }), { budget: 9 }),
+    ).toBe(2)
+    expect(failureOf(noProgress)).toBeUndefined()
+    expect(failureOf({ ...noProgress, lastFailure: error })).toBeUndefined()
+  })
+
   test('keeps what ended it first', () => {
     expect(failureOf(progressAfter({ type: 'fatal', error }, { type: 'fatal', error: new Error('later') }))).toBe(error)
     expect(progressAfter(claim, { type: 'aborted' })).toMatchObject({ requested: 1, inFlight: 0, failures: 0 })
@@ -84,6 +95,46 @@ describe('the summary of a run over a worklist', () => {
     expect(statusOf(addMissed(stale, 'k', 'no response'))).toBe('partial')
   })
 
+  test('is that of its worst response: partial for what was rejected, quarantined or missed, ok for what is new', () => {
+    const statusAfter = (given: Partial<Outcome>) => statusOf(addOutcome(emptySummary, outcome(given)))
+    for (const given of [
+      { rejected: 1 },
+      { quarantined: 1 },
+      { status: 'partial' as const },
+      { rejected: 1, inserted: 2 },
+    ])
+      expect(statusAfter(given)).toBe('partial')
+    for (const given of [
+      { inserted: 1 },
+      { changed: 1 },
+      { closed: 1 },
+      { events: 1 },
+      { changed: 1, closed: 1, events: 1 },
+    ])
+      expect(statusAfter(given)).toBe('ok')
+    expect([statusAfter({}), statusOf(emptySummary), statusAfter({ status: 'failed' })]).toEqual([
+      'unchanged',
+      'unchanged',
+      'unchanged',
+    ])
+    const undated = addOutcome(emptySummary, outcome({ status: 'ok', observedAt: null }))
+    expect([undated.observedAt, emptySummary.guarded, emptySummary.reasons]).toEqual([0, [], []])
+  })
+
+  test('keeps each guard action and reason, once for each response', () => {
+    const action = (reason: string): GuardAction => ({ guard: 'header', action: 'ignored', reason })
+    const first = addOutcome(
+      emptySummary,
+      outcome({ key: 'a', guarded: [action('one'), action('two')], reason: 'odd' }),
+    )
+    const both = addOutcome(addOutcome(first, outcome({})), outcome({ guarded: [action('three')] }))
+    expect(both.guarded.map(({ reason }) => reason)).toEqual(['one', 'two', 'three'])
+    expect([reasonOf(both), reasonOf(emptySummary)]).toEqual(['a: odd', null])
+    const rejected = rejectKeys(both, 2, action('many'))
+    expect(rejected.guarded.map(({ reason }) => reason)).toEqual(['one', 'two', 'three', 'many'])
+    expect(rejected.counts).toEqual({ ...noCounts, rejected: 2 })
+  })
+
   test('names the first five reasons, that of a rejection before all, and none of refusals', () => {
     const missed = ['a', 'b', 'c', 'd', 'e', 'f'].reduce((summary, key) => addMissed(summary, key, 'x'), emptySummary)
     expect(reasonOf(missed)).toBe('a: x; b: x; c: x; d: x; e: x')
@@ -115,6 +166,59 @@ describe('the refusals of a run', () => {
     expect(three(false).massRefusal).toBe('3 keys in a row were refused')
     expect(takeReady(three(false), 0).ready).toEqual([])
     expect(takeReady(three(true), 0).ready).toHaveLength(3)
+  })
+
+  test('are held back apart from others, and once concluded are none', () => {
+    const first = shown(addKey(shown(), 'a', refusal('a', 'confirmed')), 5)
+    const { state, ready } = takeReady(addKey(first, 'b', refusal('b', 'confirmed')), 5)
+    expect([ready.map(({ key }) => key), state.held.map(({ refusal: { key } }) => key)]).toEqual([['a'], ['b']])
+    expect([...state.refused]).toEqual(['a', 'b'])
+    expect(addKey(state, 'c', refusal('c', 'concluded'))).toBe(state)
+    expect([noRefusals.held, takeReady(shown(state, 5), 5).ready.map(({ key }) => key)]).toEqual([[], ['b']])
+  })
+
+  test('of what was never shown stop the run only where they hide, and five of them in a row', () => {
+    const neverShown = (count: number, more: Partial<Refusal & RefusalState>) =>
+      Array.from({ length: count }).reduce<typeof noRefusals>(
+        (sum, _, nth) => addKey(sum, `k${nth}`, { ...refusal(`k${nth}`, 'pending', false), ...more }),
+        noRefusals,
+      )
+    expect(neverShown(30, {}).massRefusal).toBeUndefined()
+    expect(neverShown(4, { kind: 'hidden' }).massRefusal).toBeUndefined()
+    expect(neverShown(5, { kind: 'hidden' }).massRefusal).toBe('5 keys in a row were refused')
+    expect(neverShown(30, { kind: 'hidden', isExpected: true }).massRefusal).toBeUndefined()
+    // One that was shown among them makes three enough.
+    expect(addKey(neverShown(2, { kind: 'hidden' }), 'x', refusal('x', 'pending')).massRefusal).toMatch(
+      /^3 keys in a row/,
+    )
+  })
+
+  test('are counted among the last twenty keys, of which one that is refused again is one', () => {
+    const refuse = (state: typeof noRefusals, ...keys: readonly string[]) =>
+      keys.reduce((sum, key) => shown(addKey(sum, key, refusal(key, 'pending'))), state)
+    expect(refuse(shown(), 'a', 'b', 'c').massRefusal).toBeUndefined()
+    // Three of twenty are less than a fifth, four are not; a window that is not full decides nothing.
+    expect(refuse(shown(noRefusals, 14), 'a', 'b', 'c').massRefusal).toBeUndefined()
+    expect(refuse(shown(noRefusals, 12), 'a', 'b', 'c', 'd').massRefusal).toBe('4 of 20 keys were refused')
+    expect(refuse(shown(noRefusals, 11), 'a', 'b', 'c', 'd').massRefusal).toBeUndefined()
+    expect(refuse(shown(noRefusals, 12), 'a', 'b', 'c', 'c').massRefusal).toBeUndefined()
+    // What lies further back than twenty is forgotten.
+    const accepted = (shownAfter: number) =>
+      Array.from({ length: 10 + shownAfter }).reduce<typeof noRefusals>(
+        (sum, _, nth) => addKey(sum, `k${nth}`, nth < 10 ? refusal(`k${nth}`, 'pending') : undefined, true),
+        noRefusals,
+      )
+    expect(refuse(accepted(20), 'a').massRefusal).toBeUndefined()
+    expect(refuse(accepted(15), 'a').massRefusal).toBe('5 of 20 keys were refused')
+  })
+
+  test('count with those of earlier runs, and a verdict stays', () => {
+    const earlier = ['y', 'z'].map((key) => ({ key, response: 'refused' as const, runId: '1' }))
+    const third = addKey(noRefusals, 'a', refusal('a', 'pending'), false, earlier)
+    expect(third.massRefusal).toBe('3 keys in a row were refused')
+    expect(addKey(noRefusals, 'a', refusal('a', 'pending'), true, earlier).massRefusal).toBeUndefined()
+    expect(shown(third, 30).massRefusal).toBe(third.massRefusal)
+    expect(addKey(noRefusals, 'a', undefined, false, earlier).window).toHaveLength(3)
   })
 
   test('count at the end of a short run as in a full window', () => {
