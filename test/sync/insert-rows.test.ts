@@ -2,6 +2,7 @@ import { bigint, boolean, doublePrecision, integer, jsonb, pgTable, text, uuid }
 import { describe, expect, test } from 'vitest'
 import { bytes, instant } from '../../src/db/columns.ts'
 import { bulkTable, copyRows, insertRows } from '../../src/sync/sql/history-sql.ts'
+import { fieldChange } from '../../src/sync/tables/ledger.ts'
 import { kindsOfPart, testDatabase } from '../support/postgres.ts'
 
 const columns = {
@@ -61,4 +62,9 @@ describe.each(kindsOfPart)('rows that one statement writes on the %s database', 
     expect(await db.values('select large from part order by n')).toEqual([[2 ** 52], [null]])
     await insertRows(db, [{ table: part, rows: [], filled: {} }])
   })
+})
+
+test('a table is read once, however many responses write it', () => {
+  expect(bulkTable(fieldChange)).toBe(bulkTable(fieldChange))
+  expect(bulkTable(fieldChange).name).toBe('game.field_change')
 })

@@ -15,6 +15,15 @@ export const NEWEST_MIGRATION = '(select max(created_at) from drizzle.__drizzle_
 
 /** A table as bulk SQL sees it: its schema-qualified name, and its columns by the property name that rows use for them. */
 export function bulkTable(table: AnyPgTable) {
+  const known = bulkTables.get(table) ?? readTable(table)
+  bulkTables.set(table, known)
+  return known
+}
+
+/** A response asks for dozens, and to read one takes all its indexes and foreign keys: a twentieth of the time of `start`. */
+const bulkTables = new WeakMap<AnyPgTable, ReturnType<typeof readTable>>()
+
+function readTable(table: AnyPgTable) {
   const { schema, name } = getTableConfig(table)
   const columns: ReadonlyMap<string, AnyPgColumn> = new Map(Object.entries(getTableColumns(table)))
   return { name: schema ? `${schema}.${name}` : name, columns }
