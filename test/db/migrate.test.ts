@@ -344,4 +344,7 @@ test('an installation without its migrations says so', async () => {
   const db = await testDatabase('server', { migrated: false })
   const folder = await temporaryFolder()
   await expect(migrate(db, { folder, repeatable: [], clock })).rejects.toThrow('the installation is incomplete')
+  // A file that is there and cannot be read, as where a process has too many open.
+  await mkdir(join(folder, 'meta', '_journal.json'), { recursive: true })
+  await expect(migrate(db, { folder, repeatable: [], clock })).rejects.toThrow(/_journal\.json cannot be read; EISDIR/)
 })

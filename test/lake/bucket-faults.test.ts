@@ -125,3 +125,17 @@ describe.each(['backup', 'lake'] as const)('a bucket with a %s', (kind) => {
     await read(target)
   })
 })
+
+test('a bucket behind a proxy that marks tags as weak gets its backup; where tags are others, that is said', async () => {
+  const { bucket, write, wrong } = await placeOf('backup')
+  bucket.tagAs = (tag) => `W/${tag}`
+  await write()
+  expect(await wrong()).toEqual([])
+  await change()
+  bucket.tagAs = () => '"of the proxy"'
+  await expect(write()).rejects.toThrow(/backup\.json is as it was, but the tag that was sent for it is refused/)
+  expect(await wrong()).toEqual([])
+  bucket.tagAs = (tag) => tag
+  await write()
+  expect(await wrong()).toEqual([])
+})

@@ -14,6 +14,8 @@ export interface Bucket {
    * status 200, and `cut` ends the connection in the middle of the body.
    */
   before: (method: string, key: string, request: IncomingMessage) => number | string | undefined
+  /** What is sent for the tag of an object. */
+  tagAs: (tag: string) => string
 }
 
 const tagOf = (object: Buffer) => `"${createHash('sha256').update(object).digest('hex').slice(0, 32)}"`
@@ -60,12 +62,12 @@ export async function openBucket(): Promise<Bucket> {
     } else if (prefix !== null) {
       const found = [...objects].filter(([name]) => name.startsWith(prefix))
       response.end(listOf(found))
-    } else if (object) response.writeHead(200, { etag: tagOf(object) }).end(object)
+    } else if (object) response.writeHead(200, { etag: bucket.tagAs(tagOf(object)) }).end(object)
     else response.writeHead(404).end()
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => void server.close())
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const bucket: Bucket = { objects, endpoint, before: () => undefined }
+  const bucket: Bucket = { objects, endpoint, before: () => undefined, tagAs: (tag) => tag }
   return bucket
 }

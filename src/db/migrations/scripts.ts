@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { FatalError } from '../../base/errors.ts'
+import { codeOf, FatalError, messageOf } from '../../base/errors.ts'
 import { tableExists } from '../catalog.ts'
 import type { Sql } from '../database.ts'
 
@@ -68,7 +68,8 @@ export async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
-    throw new FatalError(`${path} cannot be read; the installation is incomplete`, { cause, context: { path } })
+    const why = codeOf(cause) === 'ENOENT' ? 'the installation is incomplete' : messageOf(cause)
+    throw new FatalError(`${path} cannot be read; ${why}`, { cause, context: { path } })
   }
 }
 

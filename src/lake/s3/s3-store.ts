@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { UsageError } from '../../base/errors.ts'
+import { RetryableError, UsageError } from '../../base/errors.ts'
 import { sha256Of } from '../file-hash.ts'
 import type { LakeStore, StoreSettings } from '../lake-store.ts'
 import { openBucket, type S3Bucket } from './s3-client.ts'
@@ -41,7 +41,12 @@ export function s3Store(place: string, settings: StoreSettings): LakeStore {
       const upload = { ...(await uploadOf(file)), replaces: object ? object.tag : null }
       if (await bucket.put(prefix + path, upload)) return true
       // Sent twice where the response to the first was lost, it is refused for what it is itself.
-      return (await readText(path)) === (await readFile(file, 'utf8'))
+      const now = await readText(path)
+      if (object && now === was)
+        throw new RetryableError(
+          `${place}: ${path} is as it was, but the tag that was sent for it is refused: another is being put there now, or something before the bucket changes the header ETag`,
+        )
+      return now === (await readFile(file, 'utf8'))
     },
     list: async (ending) => {
       const files = [...(await bucket.list(prefix))].filter(([key]) => key.endsWith(ending))
