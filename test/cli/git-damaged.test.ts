@@ -1,13 +1,15 @@
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
+import { checkHead } from '../../src/api/recordings/git-history.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { gameDigests } from '../support/backfill.ts'
 import { runInside } from '../support/cli-inside.ts'
 import { gitRepository } from '../support/git-repository.ts'
 import { place } from '../support/guild-answers.ts'
-import { testDatabaseUrl } from '../support/postgres.ts'
+import { temporaryFolder, testDatabaseUrl } from '../support/postgres.ts'
 import { instantOf } from '../support/world.ts'
 
 const times = ['10:00', '10:30', '11:00', '11:30', '12:00']
@@ -97,3 +99,21 @@ test.each([
   expect((await load(DATABASE_URL)).code).toBe(0)
   expect(await digests(DATABASE_URL)).toEqual(whole)
 })
+
+test.skipIf(process.platform !== 'linux')(
+  'a repository that git has no memory for is not called damaged',
+  async () => {
+    const folder = await temporaryFolder()
+    const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+    await writeFile(join(folder, 'git'), `#!/bin/sh\nulimit -v 20000\nexec ${git} "$@"\n`, { mode: 0o755 })
+    const large = await gitRepository([{ at: 0, files: { 'map.json': randomBytes(2e7).toString('base64') } }])
+    execFileSync('git', ['-C', large, 'gc', '--quiet'])
+    vi.stubEnv('PATH', `${folder}:${process.env.PATH}`)
+    await expect(checkHead(large)).rejects.toMatchObject({
+      name: 'RetryableError',
+      message: expect.stringMatching(/ cannot be read now: .*cannot allocate memory$/i),
+    })
+    vi.unstubAllEnvs()
+  },
+  120_000,
+)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { environmentWithout } from '../../base/config.ts'
-import { FatalError, UsageError } from '../../base/errors.ts'
+import { FatalError, RetryableError, UsageError } from '../../base/errors.ts'
 
 /** What a commit did to a file. */
 interface GitChange {
@@ -93,6 +93,9 @@ async function endOf(child: ReturnType<typeof git>, repository: string): Promise
   })
   const [reason = ''] = err.trim().split('\n')
   if (/^fatal: transport '\w+' not allowed/.test(reason)) throw partialClone(repository)
+  // What the machine has not says nothing of the repository.
+  if (/cannot allocate memory|out of memory|too many open files/i.test(reason))
+    throw new RetryableError(`${repository} cannot be read now: ${reason}`)
   const damage = DAMAGED.test(reason) ? `; ${MEND}` : ''
   if (code !== 0) throw new FatalError(`${repository}: ${reason || `git ended with exit code ${code}`}${damage}`)
 }
@@ -112,7 +115,10 @@ export async function checkHead(repository: string): Promise<void> {
   const branches = (await gitOutput(repository, ['for-each-ref', '--format=%(refname:short)', 'refs/heads'])).split(
     '\n',
   )
-  const isThere = await gitOutput(repository, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']).catch(() => '')
+  const isThere = await gitOutput(repository, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']).catch((error) => {
+    if (error instanceof RetryableError) throw error
+    return ''
+  })
   if (isThere !== '') return
   const [branch = ''] = branches
   if (branch === '') throw new UsageError(`${repository} has no commit`)
