@@ -26,6 +26,12 @@ describe.each(kindsOfLongTests)('a gateway that refuses, on the %s database,', (
   const removals = () => rows('select right(player_uuid::text, 1), field_group from sync.privacy_action order by 1')
   const claims = () =>
     rows(`select kind, value, times from sync.claim where kind in ('gone', 'forbidden') order by 1, 2`)
+  const content = async () => [
+    await rows('select valid_from, valid_until, name from game.guild order by 1'),
+    await rows('select player_uuid, valid_from, valid_until from game.guild_member order by 1, 2'),
+    await rows('select key, gone_at, reload from sync.work_item'),
+    await rows('select event, username, observed_at from analytics.membership_event order by 1, 2'),
+  ]
   const askGuild = async (letter = 'a', trusts = world.trusts ?? 'both') =>
     await syncGuilds(world, { keys: [guildId(letter)] }, { clock: trusts })
 
@@ -77,6 +83,37 @@ describe.each(kindsOfLongTests)('a gateway that refuses, on the %s database,', (
     guildAnswers('a', () => ({ headers: headersOf(back, 120), body: guild('a') }))
     await askGuild()
     expect((await endings()).flat()).toEqual(['11:00', 'infinity'])
+  })
+
+  test.each([
+    ['the same as before', guild('a')],
+    ['another', guildBody('a', { 97: { rank: 'owner' }, 98: {} }, { level: 12 })],
+  ])('a guild that ended, with one old copy of it (%s) between: it ended where that began', async (_which, copy) => {
+    await syncGuild(world, guild('a'), '10:00')
+    const refuse = async (...times: readonly string[]) => {
+      guildAnswers('a', () => notFound)
+      for (const at of times) {
+        await world.clock.advanceTo(instantOf(at))
+        await askGuild()
+      }
+    }
+    await refuse('11:00', '11:12')
+    const ended = await content()
+    for (const [at, later] of [
+      ['11:20', ['11:30', '11:45']],
+      ['12:20', ['12:30', '12:45', '13:20']],
+    ] as const) {
+      await syncGuild(world, copy, at)
+      expect((await endings()).flat()).toEqual(['11:00', 'infinity'])
+      await refuse(...later)
+      expect(await content()).toEqual(ended)
+    }
+    expect(
+      await rows(`select action, count(*)::int from sync.guard_action where reason like '%taken back' group by 1`),
+    ).toEqual([['withdrawn', 2]])
+    for (const at of ['15:00', '15:10']) await syncGuild(world, copy, at)
+    await refuse('16:00', '16:12')
+    expect((await endings()).flat()).toEqual(['11:00', '16:00'])
   })
 
   test.each([400, 410, 451])(

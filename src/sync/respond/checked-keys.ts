@@ -19,7 +19,7 @@ export async function lastOfKey(
   resource: string,
   key: string,
   { archives }: { readonly archives: boolean },
-): Promise<(LastAccepted & { currentKeys: number }) | undefined> {
+): Promise<(LastAccepted & { readonly currentKeys: number; readonly goneAt: Date | null }) | undefined> {
   const [item] = await sql.query<
     Pick<typeof workItem.$inferSelect, 'goneAt' | 'contentHash' | 'reload' | 'records'> & { observedAt: Date }
   >(
@@ -39,6 +39,7 @@ export async function lastOfKey(
     // One record for one key: an older program counted quarantined pieces too.
     records: Math.min(records ?? 1, 1),
     currentKeys: 1,
+    goneAt,
   }
 }
 

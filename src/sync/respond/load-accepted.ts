@@ -110,6 +110,9 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const there = withoutHeld(resource, response, loaded.held)
   const { gone, closed, waiting, unknown } =
     response.scope === undefined ? await tombstoneMissingRoots(sql, resource, response, witness, loaded) : nothingAbsent
+  const { goneAt = null } = last ?? {}
+  if (response.scope !== undefined && (goneAt || mayClaim(witness, 'returned')))
+    await countReturn(sql, witness, response.scope, goneAt)
   await judgeUnread(sql, witness, resource.history, { came: rootsOf(preparation), isWhole: !unknown }, response)
   const touched: Touched = { keys: new Set(closed.map(({ key }) => key)), concerns: new Set() }
   addTouched(touched, resource.history, loaded)
@@ -157,6 +160,14 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
     lost: response.scope === undefined ? [] : [...lostBy(loaded.changed).values()].flat(),
     guarded,
   }
+}
+
+/** Counts responses that show a key again which had a tombstone: what one alone shows is taken back where it is refused again. */
+async function countReturn(sql: Sql, witness: Witness, key: string, goneAt: Date | null): Promise<void> {
+  const claims = goneAt
+    ? [{ subject: key, value: instantText(goneAt) }]
+    : await pendingClaims(sql, witness, 'returned', key)
+  await corroborate(sql, witness, 'returned', claims)
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Sql } from '../../db/database.ts'
 import type { History, ResourceBase, Row } from '../declare/resource.ts'
 import { corroborate, forgetClaims, forgetClaimsAbout, pendingClaims, type Witness } from '../evidence/claims.ts'
 import type { Json } from '../normalize/hash.ts'
-import { historySql } from '../sql/history-sql.ts'
+import { bulkTable, historySql } from '../sql/history-sql.ts'
 import type { DocumentChange } from './field-changes.ts'
 
 /** Where absences are looked for. */
@@ -81,8 +81,21 @@ export async function closePreviousSpells(
   return (await closeAbsent(sql, history, gone, witness.at)).length
 }
 
-/** Ends the versions of a key and of everything that hangs on it. Returns how many ended. */
-export async function tombstoneKey(sql: Sql, resource: ResourceBase, key: string, at: Date): Promise<number> {
+/** What became of a key that is gone. */
+interface Tombstoned {
+  /** How many versions ended, and how many of those that one response alone had shown were taken back. */
+  readonly closed: number
+  readonly withdrawn: number
+  /** Since when it is gone. */
+  readonly goneAt: Date
+}
+
+/**
+ * Ends the versions of a key and of everything that hangs on it. Where it had a tombstone before, and one response alone showed it since,
+ * that was an old copy: its versions are taken back, and the tombstone stays where it was.
+ */
+export async function tombstoneKey(sql: Sql, resource: ResourceBase, key: string, at: Date): Promise<Tombstoned> {
+  const withdrawn = await withdrawReturn(sql, resource, key)
   let closed = (await closeAbsent(sql, resource.history, [{ key, firstMissedAt: at }], at)).length
   for (const [name, history] of Object.entries(resource.relatedHistories ?? {})) {
     const absent = await findAbsent(sql, history, { seen: new Set(), at, scope: key })
@@ -101,7 +114,31 @@ export async function tombstoneKey(sql: Sql, resource: ResourceBase, key: string
       where split_part(resource, '/', 1) = $1 and until_at is null and (key = $2 or starts_with(key, $2 || '/'))`,
     [resource.name, key, at],
   )
-  return closed
+  const isAsBefore = closed === 0 && withdrawn.count > 0
+  return { closed, withdrawn: withdrawn.count, goneAt: isAsBefore ? new Date(withdrawn.goneAt) : at }
+}
+
+/** Deletes the current versions of a key that one response alone showed after its tombstone. */
+async function withdrawReturn(sql: Sql, { name, history, relatedHistories = {} }: ResourceBase, key: string) {
+  let count = 0
+  const [returned] = await pendingClaims(sql, { resource: name }, 'returned', key)
+  if (!returned) return { count, goneAt: '' }
+  for (const one of [...Object.values(relatedHistories), history]) {
+    const { table, firstKey, keyText } = historySql(one)
+    const began = `version.${firstKey.name} = $1::${firstKey.type} and version.valid_from = $2`
+    for (const part of Object.values(one.parts))
+      await sql.query(
+        `delete from ${bulkTable(part).name} part using ${table.name} version
+          where ${began} and version.valid_until = 'infinity' and ${keyText('part')} = ${keyText('version')} and part.valid_from = $2`,
+        [key, returned.firstAt],
+      )
+    const deleted = await sql.query(
+      `delete from ${table.name} version where ${began} and version.valid_until = 'infinity' returning 1`,
+      [key, returned.firstAt],
+    )
+    count += deleted.length
+  }
+  return { count, goneAt: returned.value }
 }
 
 export async function countCurrent(sql: Sql, history: History): Promise<number> {

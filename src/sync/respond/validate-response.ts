@@ -109,9 +109,15 @@ export interface GoneField {
   readonly key: string
 }
 
+interface LastKnown extends LastAccepted {
+  readonly currentKeys: number | null
+  /** Of a key that has a tombstone: since when. */
+  readonly goneAt?: Date | null
+}
+
 /** What is known of a resource, or of a key of it, before a response is judged. */
 export interface KnownBefore {
-  readonly last: (LastAccepted & { readonly currentKeys: number | null }) | undefined
+  readonly last: LastKnown | undefined
   /** What earlier responses said and what is pending, as `openClaimsSql` names it. */
   readonly claims: ReadonlySet<string>
   readonly fields: KnownFields

@@ -63,9 +63,17 @@ async function redact(
 }
 
 async function tombstone(sql: Sql, resource: Worklist, key: string, at: Date) {
-  const closed = await tombstoneKey(sql, resource, key, at)
-  await markGone(sql, resource.name, key, at)
-  return closed === 0 ? {} : { closed, guarded: [{ ...tombstoneAction, key }] }
+  const { closed, withdrawn, goneAt } = await tombstoneKey(sql, resource, key, at)
+  await markGone(sql, resource.name, key, goneAt)
+  const reason = 'it is refused again, and one response alone had shown it since its tombstone: that is taken back'
+  return {
+    closed,
+    changed: withdrawn,
+    guarded: [
+      ...(withdrawn > 0 ? [{ guard: 'absence', action: 'withdrawn', reason, key } as const] : []),
+      ...(closed > 0 ? [{ ...tombstoneAction, key }] : []),
+    ],
+  }
 }
 
 /** Rejects what was refused in runs whose refusals are not credible. @param runs.since when the first of them came */
