@@ -150,12 +150,18 @@ function spellsOf(answers: readonly Answered[]): Spell[] {
   })
 }
 
-/** Who was a member at some time of the interval: from the first answer that showed it until the first that did not. */
+/**
+ * Who was a member at some time of the interval: from the first answer that showed it until the first that did not. One whom a single answer
+ * lacks, and the next one shows since the same time, was there all along.
+ */
 function present(answers: readonly Answered[], begin: number, end: number): Set<string> {
   const found = new Set<string>()
   answers.forEach(({ at, members }, nth) => {
     const until = answers[nth + 1]?.at.getTime() ?? Number.POSITIVE_INFINITY
-    if (at.getTime() <= end && until > begin) for (const player of members.keys()) found.add(player)
+    if (at.getTime() > end || until <= begin) return
+    for (const player of members.keys()) found.add(player)
+    const [before, after] = [answers[nth - 1]?.members, answers[nth + 1]?.members]
+    for (const [player, { joined }] of before ?? []) if (after?.get(player)?.joined === joined) found.add(player)
   })
   return found
 }
