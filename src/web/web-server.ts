@@ -76,8 +76,8 @@ export async function serveWeb(context: WebContext, options: WebOptions): Promis
   const ending = new AbortController()
   // What fails here fails again, and is said, when it is asked for.
   const [{ home, whileIdle }, ended] = [firstPages(site), () => undefined]
-  // Who is told the address opens it at once. A sync is not kept waiting for it.
-  if (!options.isBesideSync) await Promise.race([home().catch(ended), sleep(HOME_MS)])
+  // Readers open it as soon as the address is printed. A sync is not kept waiting for it.
+  if (!options.isBesideSync) await Promise.race([home().catch(ended), sleep(HOME_MS, undefined, { ref: false })])
   const made = whileIdle(ending.signal).catch(ended)
   const close = async () => {
     ending.abort()

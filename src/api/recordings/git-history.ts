@@ -94,7 +94,7 @@ async function endOf(child: ReturnType<typeof git>, repository: string): Promise
   const [reason = ''] = err.trim().split('\n')
   if (/^fatal: transport '\w+' not allowed/.test(reason)) throw partialClone(repository)
   // What the machine has not says nothing of the repository.
-  if (/cannot allocate memory|out of memory|too many open files/i.test(reason))
+  if (code !== 0 && /cannot allocate memory|out of memory|too many open files/i.test(reason))
     throw new RetryableError(`${repository} cannot be read now: ${reason}`)
   const damage = DAMAGED.test(reason) ? `; ${MEND}` : ''
   if (code !== 0) throw new FatalError(`${repository}: ${reason || `git ended with exit code ${code}`}${damage}`)
