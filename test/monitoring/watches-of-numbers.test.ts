@@ -19,13 +19,13 @@ import {
   syncGuilds,
 } from '../support/guild-answers.ts'
 import { profile, syncPlayer } from '../support/player-answers.ts'
-import { kindsOfPart, temporaryFolder } from '../support/postgres.ts'
+import { kindsAtNight, temporaryFolder } from '../support/postgres.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { instantOf, item, worldOf } from '../support/world.ts'
 
 const notifies = { notifies: true }
 
-describe.each(kindsOfPart)('watches of numbers and of what is to come on the %s database', (kind) => {
+describe.each(kindsAtNight)('watches of numbers and of what is to come on the %s database', (kind) => {
   const world = worldOf(kind)
 
   /** Looks as `start` does, and gives the lines that each watch sent since the last look. */

@@ -5,7 +5,7 @@ import { boundArguments, bounds, ownSteps } from '../../src/questions/asking/bou
 import { type Question, readQuestions } from '../../src/questions/questions.ts'
 import { composeReport } from '../../src/report/report.ts'
 import { guildId } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { webWorld } from '../support/web-world.ts'
 
 /** What else functions are asked about. */
@@ -37,7 +37,7 @@ const farPeriods = [
 /** A question, or a part of one, may take so long on a slow machine, ms; without a bound it takes minutes, or for ever. */
 const LONGEST = 20_000
 
-describe.each(bothKinds)('questions on the %s database', (kind) => {
+describe.each(kindsAtNight)('questions on the %s database', (kind) => {
   const lived = webWorld(kind)
   const { served } = lived
   const periodic = async (): Promise<Question[]> =>

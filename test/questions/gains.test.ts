@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { sqlState } from '../../src/db/sql-errors.ts'
 import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
 import { confirmPlayer, profile, syncPlayer } from '../support/player-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { instantOf, timeOf, worldOf } from '../support/world.ts'
 
 /*
@@ -19,7 +19,7 @@ const times = (from: string, count: number) =>
 
 const instantOfDay = (day: string) => new Date(`${day}T00:00:00Z`)
 
-describe.each(kindsOfPart)('on the %s database', (kind) => {
+describe.each(kindsAtNight)('on the %s database', (kind) => {
   const world = worldOf(kind)
   const instant = (at: string) => new Date(instantOf(at)).toISOString()
 

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/base/clock.ts'
 import type { Database, Sql } from '../../src/db/database.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { readQuestions } from '../../src/questions/questions.ts'
-import { kindsOfPart, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
+import { kindsAtNight, testDatabase, testDatabaseUrl } from '../support/postgres.ts'
 
 /** What questions are made of; nobody asks these. */
 const parts = new Set(
@@ -141,7 +141,7 @@ describe('somebody with the role wynnsync_reader, on a server,', () => {
   })
 })
 
-describe.each(kindsOfPart)('on the %s database', (kind) => {
+describe.each(kindsAtNight)('on the %s database', (kind) => {
   test("views and functions of the user's own keep owner, grants and definition in every migration", async () => {
     const db = await testDatabase(kind)
     const role = `user_${randomUUID().replaceAll('-', '')}`

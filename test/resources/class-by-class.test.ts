@@ -7,11 +7,11 @@ import { classes } from '../../src/resources/classes/index.ts'
 import type { AnswerHook } from '../../src/sandbox/index.ts'
 import type { Resource } from '../../src/sync/declare/resource.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { recordedFolder } from '../support/recorded.ts'
 import { type SyncOptions, worldOf } from '../support/world.ts'
 
-describe.each(kindsOfPart)('what is asked for class by class, on the %s database', (kind) => {
+describe.each(kindsAtNight)('what is asked for class by class, on the %s database', (kind) => {
   const world = worldOf(kind)
 
   test('keeps abilities with their texts plain and as sent, and what one requires', async () => {

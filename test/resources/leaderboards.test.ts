@@ -4,7 +4,7 @@ import { onBoards } from '../../src/resources/personal.ts'
 import { purge } from '../../src/sync/privacy/person.ts'
 import { playerId } from '../support/guild-answers.ts'
 import { confirmPlayer, profile } from '../support/player-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { whereStored } from '../support/private-player.ts'
 import { headersOf, instantOf, type World, worldOf } from '../support/world.ts'
 
@@ -62,7 +62,7 @@ describe.each(['live', 'documented'] as const)('leaderboards in the %s dialect',
   })
 })
 
-describe.each(kindsOfPart)('leaderboards on the %s database', (kind) => {
+describe.each(kindsAtNight)('leaderboards on the %s database', (kind) => {
   const world = worldOf(kind)
 
   test('scores are counters: gained, who gained most, and who was first, as far as places show them', async () => {

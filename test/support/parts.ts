@@ -151,35 +151,45 @@ const isLater = (file: string): boolean =>
 export const isOfOnePart = (file: string): boolean => isLater(file) || long.includes(file)
 
 /**
- * For `describe.each` and `test.each` of a file that the quick part runs: what that tries, what the rest tries. Files of the long part try both, and
- * those of the rest alone have no such cases.
+ * For `describe.each` and `test.each` of a file that the quick part runs: what that tries, what the rest tries, and what the long part tries, where
+ * that differs from both. Files of the long part alone try all.
  */
-export function ofPart<T>(cases: { readonly quick: readonly T[]; readonly rest: readonly T[] }): readonly T[] {
+export function ofPart<T>(cases: {
+  readonly quick: readonly T[]
+  readonly rest: readonly T[]
+  readonly long?: readonly T[]
+}): readonly T[] {
   const part = chosenPart()
-  if (part === 'all' || part === 'long') return [...cases.quick, ...cases.rest]
+  const both = [...cases.quick, ...cases.rest]
+  if (part === 'all') return [...new Set([...both, ...(cases.long ?? [])])]
+  if (part === 'long') return cases.long ?? both
   return part === 'fresh' ? cases.quick : cases[part]
 }
 
 /** Whether the quick part runs some tests of a file, and the rest others. */
 const hasCasesOfParts = (file: string) => /\b(kindsOfPart|ofPart)\b/.test(textOf(file))
+/** Whether the long part runs a file of another part on the other database. */
+const hasCasesAtNight = (file: string) => /\bkindsAtNight\b/.test(textOf(file))
 const isRandom = (file: string) => /\bseedsOf\(/.test(textOf(file))
 const seedsKept = (file: string) => JSON.parse(textOf('seeds.json'))[`test/${file}`]?.length ?? 0
 const textOf = (file: string) => readFileSync(join(folder, file), 'utf8')
 
 /**
  * Names of the test files of a part, as paths below `test`.
- * @throws Error when a list above names a file that is not there, or one of the rest alone that has cases of parts
+ * @throws Error when a list above names a file that is not there, one of the rest alone that has cases of parts, or one of the
+ * long part alone that leaves cases to it
  */
 export function filesOf(part: Part): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'))
   const wrong = [
     ...[...soon, ...laterFiles, ...long].filter((file) => !files.includes(file)),
     ...files.filter((file) => isLater(file) && hasCasesOfParts(file)),
+    ...long.filter(hasCasesAtNight),
   ]
   if (wrong.length > 0) throw new Error(`test/support/parts.ts names what it must not: ${wrong.join(', ')}`)
   if (part === 'all') return files
   if (part === 'fresh') return files.filter(isRandom)
-  if (part === 'long') return files.filter((file) => long.includes(file))
+  if (part === 'long') return files.filter((file) => long.includes(file) || hasCasesAtNight(file))
   const isQuick = (file: string) => !isOfOnePart(file)
   if (part === 'quick') return files.filter(isQuick)
   return files.filter((file) => isLater(file) || (isQuick(file) && (hasCasesOfParts(file) || seedsKept(file) > 1)))

@@ -20,6 +20,16 @@ export const bothKinds = ['embedded', 'server'] as const
 /** The same for what takes some time: the quick part of the tests tries the server only, and the rest the other one. */
 export const kindsOfPart: readonly Database['kind'][] = ofPart({ quick: ['server'], rest: ['embedded'] })
 
+/**
+ * The same for what takes long and is SQL, which is the same in both: each run tries the server, and the long part the other one. What differs
+ * (copies, sessions, notifications, files) has tests that try both in each run.
+ */
+export const kindsAtNight: readonly Database['kind'][] = ofPart({
+  quick: ['server'],
+  rest: ['server'],
+  long: ['embedded'],
+})
+
 /** The same for what takes long: both with WYNNSYNC_TEST_FULL=1, otherwise the quicker one. */
 export const kindsOfLongTests: readonly Database['kind'][] = effort.everyAnswer ? bothKinds : ['server']
 

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/base/clock.ts'
 import { resourcesNamed } from '../../src/resources/index.ts'
 import { loadRecorded } from '../../src/sync/backfill/backfill-recorded.ts'
 import { guildId } from '../support/guild-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { recordedFolder } from '../support/recorded.ts'
 import { type Line, partOfFolder, recordingFolder } from '../support/recording-folder.ts'
 import { type World, worldOf } from '../support/world.ts'
@@ -41,7 +41,7 @@ const byUuid = (at: string, ...letters: string[]): Line => ({
 const current = (table: string, key: string) =>
   `select ${key}, valid_from from game.${table} where valid_until = 'infinity' order by 1`
 
-describe.each(kindsOfPart)('recordings of which not all was recorded, on the %s database', (kind) => {
+describe.each(kindsAtNight)('recordings of which not all was recorded, on the %s database', (kind) => {
   const world = worldOf(kind)
 
   test('load what is asked for each key of a list, without the list, and end nothing', async () => {

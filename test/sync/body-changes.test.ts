@@ -11,7 +11,7 @@ import type { Resource } from '../../src/sync/declare/resource.ts'
 import { replay } from '../../src/sync/replay/replay.ts'
 import { engineOn } from '../support/archive.ts'
 import { onlineBody } from '../support/player-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { recordingFolder } from '../support/recording-folder.ts'
 import { wrongRows } from '../support/verified.ts'
 import { instantOf, item, worldOf } from '../support/world.ts'
@@ -67,7 +67,7 @@ test('changes of another body are no body', () => {
   expect(() => changedBody(base, changes.subarray(0, 10))).toThrow(RangeError)
 })
 
-describe.each(kindsOfPart)('versions of a long list in the archive, on the %s database', (kind) => {
+describe.each(kindsAtNight)('versions of a long list in the archive, on the %s database', (kind) => {
   const world = worldOf(kind)
   const versions = Array.from({ length: 6 }, (_, version) =>
     records.slice(0, 900).map(({ name, lore }, nth) => item(name, { lore: nth % 300 < version ? `${version}` : lore })),

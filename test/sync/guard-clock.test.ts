@@ -9,7 +9,7 @@ import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { guildBody, guildId, place, playerId, syncGuilds } from '../support/guild-answers.ts'
 import { ofPart } from '../support/parts.ts'
 import { onlineBody, profile, syncPlayer, syncPlayers } from '../support/player-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { headersOf, instantOf, item, type SyncOptions, worldOf } from '../support/world.ts'
 
 const minute = 60_000
@@ -23,7 +23,7 @@ const paths = new Map<string, string>([
 
 type SentHeaders = Record<string, string | null>
 
-describe.each(kindsOfPart)('a wrong clock on the %s database', (kind) => {
+describe.each(kindsAtNight)('a wrong clock on the %s database', (kind) => {
   const world = worldOf(kind)
   const { rows } = world
 

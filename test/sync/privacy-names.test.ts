@@ -12,7 +12,7 @@ import { engineOn } from '../support/archive.ts'
 import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
 import { ofPart } from '../support/parts.ts'
 import { confirmPlayer, onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
-import { kindsOfPart, testDatabase } from '../support/postgres.ts'
+import { kindsAtNight, testDatabase } from '../support/postgres.ts'
 import { contentOf, instantOf, type World, worldOf } from '../support/world.ts'
 
 const name = 'Made_Up_Name'
@@ -95,7 +95,7 @@ const cases: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
     syncOnline(world, { total: 2, players: { [name]: 'EU1', [playerId(2)]: 'EU1' } }, '09:00'),
 }
 
-describe.each(kindsOfPart)('what names a player, on the %s database,', (kind) => {
+describe.each(kindsAtNight)('what names a player, on the %s database,', (kind) => {
   const world = Object.assign(worldOf(kind), { raw: true })
 
   async function observed(): Promise<void> {

@@ -13,7 +13,7 @@ import { findSource, forgetSource } from '../../src/sync/retract/sources.ts'
 import { guildBody, guildId, place, syncGuild } from '../support/guild-answers.ts'
 import { different, lakeBetween, linesOf } from '../support/lake-folder.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { seedsOf } from '../support/seeds.ts'
 import { wrongRows } from '../support/verified.ts'
 import { instantOf, worldOf } from '../support/world.ts'
@@ -66,7 +66,7 @@ async function expecting(of: World) {
     })
 }
 
-describe.each(kindsOfPart)('on %s, a period that is retracted', (kind) => {
+describe.each(kindsAtNight)('on %s, a period that is retracted', (kind) => {
   const world = worldOf(kind)
   const without = worldOf(kind)
 

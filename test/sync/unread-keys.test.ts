@@ -5,7 +5,7 @@ import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { guildBody, guildId, place, playerId, syncGuild, syncGuilds } from '../support/guild-answers.ts'
 import { confirmPlayer, profile, syncPlayer } from '../support/player-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { fullProfile } from '../support/private-player.ts'
 import { incomplete, instantOf, item, worldOf } from '../support/world.ts'
 
@@ -20,7 +20,7 @@ const hiding = (rule: string, fields: object) =>
   fullProfile({ ...fields, restrictions: { ...profile(1).restrictions, [rule]: true } })
 const iso = (time: string) => new Date(instantOf(time)).toISOString()
 
-describe.each(kindsOfPart)('a record that cannot be read, on the %s database,', (kind) => {
+describe.each(kindsAtNight)('a record that cannot be read, on the %s database,', (kind) => {
   const world = worldOf(kind)
   const { sync, rows } = world
   const holds = () =>

@@ -4,7 +4,7 @@ import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
 import { ofPart } from '../support/parts.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { item, worldOf } from '../support/world.ts'
 
 const names = Array.from({ length: 12 }, (_, nth) => `Place ${String(nth).padStart(2, '0')}`)
@@ -16,7 +16,7 @@ const resources = [{ type: 'ORE', generation: 10, baseGeneration: 5, stored: 3, 
 const whole = (_name: string, nth: number): object =>
   place('a', '08:00', { hq: nth === 0, treasury: 'LOW', defences: 'HIGH', links: ['X'], resources })
 
-describe.each(kindsOfPart)('a field that is sent no more, in the %s database,', (kind) => {
+describe.each(kindsAtNight)('a field that is sent no more, in the %s database,', (kind) => {
   const world = worldOf(kind)
   const { sync, rows } = world
   const map = (made: (record: object, name: string) => object) =>

@@ -9,7 +9,7 @@ import { repairable, repairDatabase } from '../../src/sync/verify/repair.ts'
 import { checksOf, verifyDatabase } from '../../src/sync/verify/verify.ts'
 import { capturesIn, changesIn } from '../support/following.ts'
 import { place } from '../support/guild-answers.ts'
-import { kindsOfPart, testDatabase } from '../support/postgres.ts'
+import { kindsAtNight, testDatabase } from '../support/postgres.ts'
 import { wrongRows } from '../support/verified.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
 import { openWorld, type World, worldOf } from '../support/world.ts'
@@ -209,7 +209,7 @@ const corruptions: readonly (readonly [finds: string, what: string, ...statement
   ['outbox sync.outbox: 1', 'a head that is behind', 'update sync.outbox_head set last = last - 1'],
 ]
 
-describe.each(kindsOfPart)('verify (%s)', (kind) => {
+describe.each(kindsAtNight)('verify (%s)', (kind) => {
   const world = worldOf(kind)
 
   test('finds nothing in a database that is whole, and in an empty one', async () => {
@@ -230,7 +230,7 @@ describe.each(kindsOfPart)('verify (%s)', (kind) => {
   })
 })
 
-test.each(kindsOfPart)('a repair puts right what follows from the rest, and no more (%s)', async (kind) => {
+test.each(kindsAtNight)('a repair puts right what follows from the rest, and no more (%s)', async (kind) => {
   const world = await openWorld(await testDatabase(kind))
   const { db } = world
   await liveArchived(world)

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { items } from '../../src/resources/items/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { guildBody, guildId, place, syncGuild } from '../support/guild-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { item, worldOf } from '../support/world.ts'
 
 const names = Array.from({ length: 12 }, (_, nth) => `Place ${String(nth).padStart(2, '0')}`)
 const minute = (nth: number) => new Date(Date.UTC(2026, 5, 1, 10, nth)).toISOString().slice(11, 16)
 const at = (day: number, time: string) => `${String(day).padStart(2, '0')} ${time}`
 
-describe.each(kindsOfPart)('an unknown field that moves with each response, in the %s database,', (kind) => {
+describe.each(kindsAtNight)('an unknown field that moves with each response, in the %s database,', (kind) => {
   const world = worldOf(kind)
   const { sync, rows } = world
   const count = async (table: string) => Number((await rows(`select count(*) from ${table}`))[0]?.[0])

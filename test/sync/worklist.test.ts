@@ -5,7 +5,7 @@ import { guildList } from '../../src/resources/guild-list/index.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { answerGuild, guildBody, guildId, place, syncGuild, syncGuilds } from '../support/guild-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { instantOf, type World, worldOf } from '../support/world.ts'
 
 const letters = ['a', 'b', 'c', 'd', 'e', 'f']
@@ -27,7 +27,7 @@ async function answerAll(world: World, known: readonly string[], at: string): Pr
   for (const one of known) await answerGuild(world, guildBody(one, owner), at)
 }
 
-describe.each(kindsOfPart)('the worklist of guilds on the %s database', (kind) => {
+describe.each(kindsAtNight)('the worklist of guilds on the %s database', (kind) => {
   const world = worldOf(kind)
   const items = (columns: string) => world.rows(`select ${columns} from sync.work_item order by key`)
 
@@ -296,7 +296,7 @@ describe.each(kindsOfPart)('the worklist of guilds on the %s database', (kind) =
   })
 })
 
-describe.each(kindsOfPart)('the budget of a window on the %s database', (kind) => {
+describe.each(kindsAtNight)('the budget of a window on the %s database', (kind) => {
   const world = worldOf(kind, { sandbox: { limits: { guest: 5, token: 5 } } })
 
   test('decides how many guilds one run asks for: no request waits for the next window', async () => {

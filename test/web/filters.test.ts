@@ -5,7 +5,7 @@ import { readQuestions } from '../../src/questions/questions.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { formats } from '../../src/web/api/arguments.ts'
 import { guildId } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { hostile, liveSevenHours } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'
 import { item, type World } from '../support/world.ts'
@@ -73,7 +73,7 @@ test('filters are spelled as they are read', () => {
   expect(performance.now() - begun).toBeLessThan(500)
 })
 
-describe.each(bothKinds)('filters of the read API on the %s database', (kind) => {
+describe.each(kindsAtNight)('filters of the read API on the %s database', (kind) => {
   const lived = webWorld(kind, live)
   const { served } = lived
 

@@ -2,7 +2,7 @@ import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
 import { guildId } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { hostile } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'
 
@@ -46,7 +46,7 @@ function sizeOf(png: Buffer): number[] {
   return [png.readUInt32BE(16), png.readUInt32BE(20)]
 }
 
-describe.each(bothKinds)('the pages on the %s database', (kind) => {
+describe.each(kindsAtNight)('the pages on the %s database', (kind) => {
   const web = webWorld(kind)
   const { served } = web
 

@@ -3,7 +3,7 @@ import { readQuestions } from '../../src/questions/questions.ts'
 import { pagingNames } from '../../src/web/api/arguments.ts'
 import { addWebKey, removeWebKey } from '../../src/web/http/key-store.ts'
 import { guildId } from '../support/guild-answers.ts'
-import { bothKinds } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { hostile } from '../support/report-world.ts'
 import { webWorld } from '../support/web-world.ts'
 
@@ -35,7 +35,7 @@ const some: Readonly<Record<string, string>> = {
   },
 }
 
-describe.each(bothKinds)('the read API on the %s database', (kind) => {
+describe.each(kindsAtNight)('the read API on the %s database', (kind) => {
   const lived = webWorld(kind)
   const { served } = lived
 
