@@ -123,8 +123,9 @@ for (const { path, text } of files) await writeFile(path, text)
 const written = new Set(files.map(({ path }) => path))
 const old = (await readdir(folder)).map((name) => join(folder, name)).filter((path) => !written.has(path))
 for (const path of old) await rm(path, { recursive: true })
-// What was compiled of a source that is gone would be packed.
+// What was compiled of a source that is gone would be packed. A mutation run has its copy of the program here, perhaps just now.
 for (const path of await readdir(join(root, 'dist'), { recursive: true })) {
+  if (path.startsWith('mutation/')) continue
   const [, source] = /^(.+?)(?:\.d\.ts|\.js)$/.exec(path) ?? []
   if (source !== undefined && !existsSync(join(root, 'src', `${source}.ts`))) await rm(join(root, 'dist', path))
   else if (/^(?:api|base|questions|sandbox)\b.*\.js$/.test(path)) await writeWithoutComments(join(root, 'dist', path))
