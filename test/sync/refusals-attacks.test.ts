@@ -116,6 +116,23 @@ describe.each(kindsOfLongTests)('a gateway that refuses, on the %s database,', (
     expect((await endings()).flat()).toEqual(['11:00', '16:00'])
   })
 
+  test('two old copies of one cache window, each with other content, are one: the guild ended where that began', async () => {
+    await syncGuild(world, guild('a'), '10:00')
+    const refuse = async (...times: readonly string[]) => {
+      guildAnswers('a', () => notFound)
+      for (const at of times) {
+        await world.clock.advanceTo(instantOf(at))
+        await askGuild()
+      }
+    }
+    await refuse('11:00', '11:12')
+    const ended = await content()
+    await syncGuild(world, guild('a'), '11:20')
+    await syncGuild(world, guildBody('a', { 97: { rank: 'chief' }, 98: {} }, { level: 12 }), '11:20:30')
+    await refuse('11:30', '11:45')
+    expect(await content()).toEqual(ended)
+  })
+
   test.each([400, 410, 451])(
     'one guild with %d for a month ends nothing and stops no other; what changed meanwhile is dated by its return',
     async (status) => {

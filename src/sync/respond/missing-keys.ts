@@ -118,25 +118,20 @@ export async function tombstoneKey(sql: Sql, resource: ResourceBase, key: string
   return { closed, withdrawn: withdrawn.count, goneAt: isAsBefore ? new Date(withdrawn.goneAt) : at }
 }
 
-/** Deletes the current versions of a key that one response alone showed after its tombstone. */
+/** Deletes the versions of a key that the responses of one cache window alone showed after its tombstone. */
 async function withdrawReturn(sql: Sql, { name, history, relatedHistories = {} }: ResourceBase, key: string) {
   let count = 0
   const [returned] = await pendingClaims(sql, { resource: name }, 'returned', key)
   if (!returned) return { count, goneAt: '' }
   for (const one of [...Object.values(relatedHistories), history]) {
-    const { table, firstKey, keyText } = historySql(one)
-    const began = `version.${firstKey.name} = $1::${firstKey.type} and version.valid_from = $2`
-    for (const part of Object.values(one.parts))
-      await sql.query(
-        `delete from ${bulkTable(part).name} part using ${table.name} version
-          where ${began} and version.valid_until = 'infinity' and ${keyText('part')} = ${keyText('version')} and part.valid_from = $2`,
+    const { firstKey } = historySql(one)
+    for (const table of [...Object.values(one.parts), one.root]) {
+      const deleted = await sql.query(
+        `delete from ${bulkTable(table).name} own where own.${firstKey.name} = $1::${firstKey.type} and own.valid_from >= $2 returning 1`,
         [key, returned.firstAt],
       )
-    const deleted = await sql.query(
-      `delete from ${table.name} version where ${began} and version.valid_until = 'infinity' returning 1`,
-      [key, returned.firstAt],
-    )
-    count += deleted.length
+      if (table === one.root) count += deleted.length
+    }
   }
   return { count, goneAt: returned.value }
 }
