@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
-import type { Sql } from '../../src/db/database.ts'
+import type { Database, Sql } from '../../src/db/database.ts'
 import { nameFinders } from '../../src/resources/key-names.ts'
 import type { Visit } from '../../src/web/html/page.ts'
 import { searchPage } from '../../src/web/pages/search.ts'
@@ -107,6 +107,19 @@ describe('a name among many is found without reading the others:', () => {
   })
 })
 
+/** A world whose pages say of each statement what it is before it runs. */
+function watched(db: Database, told: (sql: Sql, ...statement: Parameters<Sql['query']>) => Promise<void>): World {
+  const transaction: typeof db.transaction = (work, options) =>
+    db.transaction((sql) => {
+      const query: Sql['query'] = async (text, values) => {
+        await told(sql, text, values)
+        return await sql.query(text, values)
+      }
+      return work({ ...sql, query })
+    }, options)
+  return { db: Object.assign(Object.create(db), { transaction }), clock: systemClock } as World
+}
+
 test('the list of guilds looks up numbers of those alone that were asked for', async () => {
   const db = await testDatabase('server')
   await db.query(
@@ -122,18 +135,38 @@ test('the list of guilds looks up numbers of those alone that were asked for', a
   )
   await db.query('analyze game.guild_listing, game.guild, game.guild_sample')
   let begun = 0
-  const transaction: typeof db.transaction = (work, options) =>
-    db.transaction((sql) => {
-      const query: Sql['query'] = async (text, values) => {
-        if (/guild_listing/.test(text)) begun += await scansBegun(sql, /^guild_sample/, text, values)
-        return await sql.query(text, values)
-      }
-      return work({ ...sql, query })
-    }, options)
-  const { ask } = await serve({ db: Object.assign(Object.create(db), { transaction }), clock: systemClock } as World)
+  const { ask } = await serve(
+    watched(db, async (sql, text, values) => {
+      if (/guild_listing/.test(text)) begun += await scansBegun(sql, /^guild_sample/, text, values)
+    }),
+  )
   expect((await ask('/guilds')).text).toContain('Guild 1000')
   expect(begun).toBeGreaterThan(10)
   expect(begun).toBeLessThan(200)
+})
+
+test('the page of gains of guilds finds no counters of members, and works out no coverage', async () => {
+  const db = await testDatabase('server')
+  await db.query(
+    `insert into game.guild (guild_uuid, name, prefix, valid_from, hash)
+     select md5('guild ' || one)::uuid, 'Guild ' || one, 'G' || one, '2026-06-01Z', '\\x00' from generate_series(1, 30) one`,
+  )
+  await db.query(
+    `insert into game.member_counter (guild_uuid, player_uuid, counter, observed_at, value)
+     select guild_uuid, guild_uuid, 'counter ' || one, valid_from, 1 from game.guild, generate_series(1, 5) one`,
+  )
+  let begun = 0
+  let hasCoverage = false
+  const { ask } = await serve(
+    watched(db, async (sql, text, values) => {
+      if (/^\s*select/.test(text)) begun += await scansBegun(sql, /^member_counter/, text, values)
+      hasCoverage ||= /analytics\.(top_gained|counter_covered)/.test(text)
+    }),
+  )
+  expect((await ask('/gained')).text).toContain('Members')
+  expect(begun).toBeGreaterThan(0)
+  expect(begun).toBeLessThan(20)
+  expect(hasCoverage).toBe(false)
 })
 
 describe('of the members of a guild', () => {

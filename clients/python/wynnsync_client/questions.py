@@ -459,6 +459,8 @@ CounterSource = TypedDict("CounterSource", {"entities": Optional[str], "samples"
 
 CounterSteps = TypedDict("CounterSteps", {"observed_at": Optional[Instant], "gained": Optional[float], "quality": Optional[str], "together": Optional[float], "lowest": Optional[float], "highest": Optional[float]})
 
+CounterTop = TypedDict("CounterTop", {"place": Optional[float], "owner": Optional[str], "part": Optional[str], "gained": Optional[float], "quality": Optional[str], "at_most": Optional[float], "unsent": Optional[str], "found_by": Optional[str]})
+
 CounterUnsent = TypedDict("CounterUnsent", {"last_sent_at": Optional[Instant], "until_at": Optional[Instant]})
 
 ExpectedEvery = TypedDict("ExpectedEvery", {"begins": Optional[Instant], "ends": Optional[Instant], "every_seconds": Optional[float]})
@@ -3445,6 +3447,23 @@ class Questions:
         """By how much each sample of a counter is above the ones before it, each rise once. quality: clamped (a dip or a jump that came back), reset (it began again), else exact. together: all rises until then; lowest and highest: the same at least and at most, where all that was lower than before is a dip. So from one sample to another it rose by at least the difference of together, and that of lowest and highest, whichever is less. Arguments: times of the samples, in order; their numbers; highest_before, the highest number before them; is_whole: the counter began at 0."""
         given = {"times": times, "numbers": numbers, "highest_before": highest_before, "is_whole": is_whole, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("counter_steps", given, ["observed_at", "gained", "quality", "together", "lowest", "highest"], {"observed_at"})
+
+    def counter_top(
+        self,
+        *,
+        kind: str,
+        counter: str,
+        n: int,
+        from_time: Optional[When] = None,
+        to_time: Optional[When] = None,
+        limit: Optional[int] = None,
+        order: Optional[str] = None,
+        select: Optional[str] = None,
+        **filters: Filter,
+    ) -> Rows[CounterTop]:
+        """Who gained most of a counter, as analytics.top_gained says it. unsent: the times whose responses lack it. Arguments: kind, such as guild; counter; from_time; to_time; n, how many."""
+        given = {"kind": kind, "counter": counter, "n": n, "from_time": from_time, "to_time": to_time, "limit": limit, "order": order, "select": select, **filters}
+        return self._ask("counter_top", given, ["place", "owner", "part", "gained", "quality", "at_most", "unsent", "found_by"], {*()})
 
     def counter_unsent(
         self,

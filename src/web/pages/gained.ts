@@ -60,16 +60,11 @@ const STEPS = 60
 export async function gainedPage(visit: Visit): Promise<Page> {
   const { sql, query, people } = visit
   const [kind, shown] = [kindOf(query), kindNames.filter((one) => people || one === 'guild')]
-  const countersOf = async (wanted: readonly Kind[]) =>
-    await sql.query<Counter>(
-      `select kind, counter, unit, meaning from analytics.counter where kind = any ($1::text[])
-        order by kind collate "C", counter collate "C"`,
-      [wanted],
-    )
-  const some = await countersOf(shown.filter((one) => one === kind))
-  // To find the counters of members takes long: those of other kinds are read beside what follows.
-  const others = countersOf(shown.filter((one) => one !== kind))
-  others.catch(() => undefined)
+  const some = await sql.query<Counter>(
+    `select kind, counter, unit, meaning from analytics.counter where kind = $1 and kind = any ($2::text[])
+      order by counter collate "C"`,
+    [kind, shown],
+  )
   if (some.length === 0) {
     const none = missing('none', 'Nothing is counted yet', 'wynnsync sync guilds')
     return { path: '/gained', title: none.title, lead: leadText, chapters: [chapterOf('gained', 'Gains', none)] }
@@ -96,7 +91,7 @@ export async function gainedPage(visit: Visit): Promise<Page> {
     path: `/gained?${new URLSearchParams({ kind, counter: chosen.counter })}`,
     title: titleOf(first, chosen, own !== undefined),
     lead: `${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)} UTC. ${chosen.meaning.replace(/ NULL:.*$/, '')}`,
-    control: html`${kindLinks([...some, ...(await others)], chosen, frame)}${counterForm(some, { chosen, own }, query)}${control}<p class="at note">Of the map: <a href="${kept('/records')}">records of captures, holds and empires</a>. Of members, characters, professions and leaderboards: <a href="/api#top_gained">by the API</a></p>`,
+    control: html`${kindLinks(await countedKinds(visit, shown), chosen, frame)}${counterForm(some, { chosen, own }, query)}${control}<p class="at note">Of the map: <a href="${kept('/records')}">records of captures, holds and empires</a>. Of members, characters, professions and leaderboards: <a href="/api#top_gained">by the API</a></p>`,
     chapters: [
       chapterOf('gained', 'Who gained most', gainsFigure(chosen, gains, frame)),
       ...(firsts ? [chapterOf('records', 'Records and firsts', ...series, firsts)] : []),
@@ -134,8 +129,11 @@ async function gainsOf(visit: Visit, some: readonly Counter[], frame: Frame): Pr
     const isLast = chosen === tried.at(-1)
     if (own && !own.gained && !isLast) continue
     const gains = await sql.query<Gain>(
-      `select place, entity, name, gained, at_most as most, quality, found_by from analytics.top_gained($1, $2, $3, $4, ${MOST})
-        order by place, name collate "C"`,
+      // Without the coverage that top_gained has.
+      `select top.place, concat_ws('/', top.owner, top.part) as entity, called.name, top.gained, top.at_most as most, top.quality, top.found_by
+         from analytics.counter_top($1, $2, $3, $4, ${MOST}) top
+        cross join lateral (select analytics.counted_name($1, top.owner, top.part) as name offset 0) called
+        order by top.place, called.name collate "C"`,
       [...of, frame.from, frame.to],
     )
     if (own?.gained || (!own && gains.length > 0)) return { chosen, gains, own }
@@ -209,13 +207,23 @@ function qualified({ gained, quality }: Pick<Gain, 'gained' | 'quality'>): strin
   return `${quality === 'exact' ? '' : 'at least '}${compact(gained)}`
 }
 
+/** The kinds of which something was counted: which counters a kind has takes long to find, and is not asked of those that are only linked. */
+async function countedKinds({ sql }: Visit, shown: readonly Kind[]): Promise<Kind[]> {
+  const rows = await sql.query<{ kind: Kind }>(
+    `select kind from (values ('guild', true), ('member', exists (select from game.member_counter)),
+                              ('player', exists (select from game.player_counter))) of_kind(kind, is_counted)
+      where is_counted and kind = any ($1::text[])`,
+    [shown],
+  )
+  return kindNames.filter((kind) => rows.some((row) => row.kind === kind))
+}
+
 /** The other kinds, of the same period. */
-function kindLinks(counters: readonly Counter[], chosen: Counter, { from, to }: Frame): Markup {
-  const known = Object.entries(kinds).filter(([kind]) => counters.some((one) => one.kind === kind))
+function kindLinks(counted: readonly Kind[], chosen: Counter, { from, to }: Frame): Markup {
   const period = { from: from.toISOString(), to: to.toISOString() }
-  return html`<nav class="period" aria-label="Whose counters">${known.map(
-    ([kind, { many }]) =>
-      html`<a href="/gained?${new URLSearchParams({ kind, ...(kind === chosen.kind ? { counter: chosen.counter } : {}), ...period })}" rel="nofollow"${kind === chosen.kind ? html` aria-current="true"` : ''}>${many}</a>`,
+  return html`<nav class="period" aria-label="Whose counters">${counted.map(
+    (kind) =>
+      html`<a href="/gained?${new URLSearchParams({ kind, ...(kind === chosen.kind ? { counter: chosen.counter } : {}), ...period })}" rel="nofollow"${kind === chosen.kind ? html` aria-current="true"` : ''}>${kinds[kind].many}</a>`,
   )}</nav>`
 }
 
