@@ -50,6 +50,25 @@ describe.each(kindsOfPart)('pools and events of the world on the %s database', (
     ])
   })
 
+  test.each([lootPools, raids])(
+    'lacks nothing of $name after a response in which every record was null',
+    async (resource) => {
+      const place = { level: 30, difficulty: 'HARD', requirements: [], location: { x: 1, y: 2, z: 3 } }
+      const all = Array.from({ length: 9 }, (_, nth) => ({
+        ...pool([reward]),
+        internalName: `vault${nth}`,
+        ...(resource === raids ? place : {}),
+      }))
+      for (const at of ['10:00', '10:10']) await world.sync(resource, all, at)
+      const nulls = all.map(() => null)
+      expect(await world.sync(resource, nulls, '10:20')).toMatchObject({ status: 'partial', quarantined: 9 })
+      for (const at of ['10:30', '10:40', '10:50'])
+        expect(await world.sync(resource, all, at)).toMatchObject({ status: 'unchanged' })
+      expect(await world.rows('select field from sync.unsent')).toEqual([])
+      expect(await world.rows('select kind, subject from sync.claim')).toEqual([])
+    },
+  )
+
   test('has a reward in the pool all along although one response leaves all rewards out', async () => {
     const without = { name: 'Vault', internalName: 'vault', type: 'CAMP' }
     const spans = () => world.rows('select reward, since, until from analytics.reward_span order by reward, since')

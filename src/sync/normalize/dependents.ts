@@ -112,7 +112,7 @@ export function tryField(
   let tried = 0
   for (const record of records) {
     if (tried >= TRIED_RECORDS) break
-    const body = resource.bodyOf?.(record) ?? record
+    const body = resource.bodyOf ? resource.bodyOf(record) : record
     const plain = canonicalValues(body, new Map())
     const without = changed(plain, steps, undefined)
     if (without === undefined) continue

@@ -52,7 +52,7 @@ export function preparerOf(resource: ResourceBase, findings: Findings): (record:
   const relatedOf = relatedPreparer(resource, quarantine)
   const samplesOf = sampleChecker(resource, quarantine)
   return (record) => {
-    const sent = resource.bodyOf?.(record) ?? record
+    const sent = resource.bodyOf ? resource.bodyOf(record) : record
     const deep = tooDeep(sent)
     if (deep !== undefined)
       throw new RecordError(`nested deeper than ${deepestNesting} levels`, { context: { path: deep } })

@@ -236,7 +236,7 @@ function countFields(
   found: Pick<Preparation, 'entities' | 'quarantined'> & { readonly isRepeated: boolean },
   counted: CountedRecords | undefined,
 ): FieldCount[] {
-  const sentBodies = bodyOf ? records.map((record) => bodyOf(record) ?? record) : records
+  const sentBodies = bodyOf ? records.map((record) => bodyOf(record)) : records
   // What was removed from an archived body, the API did send.
   const bodies = found.isRepeated && !bodyOf ? records : sentBodies.filter((body) => !isRedacted(body))
   const counts = sent?.count(bodies, counted) ?? new Map()
