@@ -50,6 +50,41 @@ describe.each(kindsOfLongTests)('players, on the %s database,', (kind) => {
     expect(after).toEqual(before)
   })
 
+  test.each([
+    ['in what it is, too', { level: 60, nickname: 'Other' }],
+    ['only in what is counted', {}],
+  ])('with a character twice, in two spellings that differ %s, leave it as it was', async (_which, fields) => {
+    const spelled = 'cccccccc-0000-4000-8000-00000000000a'
+    const counted = { ...hero, mobsKilled: 10, quests: ['One'], professions: { fishing: { level: 3, xpPercent: 1 } } }
+    const other = {
+      ...counted,
+      ...fields,
+      mobsKilled: 99,
+      quests: ['Two'],
+      professions: { fishing: { level: 9, xpPercent: 1 } },
+    }
+    const both = { [characterId(1)]: hero, [spelled]: counted }
+    const tables = ['character_counter', 'character_profession', 'character_quest', 'player_character']
+    const content = async () => {
+      const all = await contentOf(world.db)
+      return tables.map((table) => all[`game.${table}`])
+    }
+    await syncPlayer(world, 1, profile(1, { ...shown, characters: both }), '10:00')
+    const before = await content()
+    for (const at of ['11:00', '11:10']) {
+      const twice = { ...both, [spelled.toUpperCase()]: other }
+      expect(await syncPlayer(world, 1, profile(1, { ...shown, characters: twice }), at)).toMatchObject({
+        quarantined: 2,
+      })
+      expect(await content()).toEqual(before)
+    }
+    const same = { ...both, [spelled.toUpperCase()]: counted }
+    expect(await syncPlayer(world, 1, profile(1, { ...shown, characters: same }), '12:00')).toMatchObject({
+      quarantined: 0,
+    })
+    expect(await content()).toEqual(before)
+  })
+
   test('who hide something have NULL for it and a reason, and no number falls to zero', async () => {
     await syncPlayer(world, 1, profile(1, { ...shown, firstJoin: '2020-01-01T00:00:00.000Z' }), '10:00')
     await confirmPlayer(world, 1, profile(1, { restrictions: { mainAccess: true } }), '11:10')

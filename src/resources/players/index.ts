@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { isUuid, uuidText } from '../../api/schemas/form/limits.ts'
 import { misfitOf, type OddField, readLeniently } from '../../api/schemas/form/record.ts'
@@ -247,11 +248,13 @@ function charactersOf(playerUuid: string, characters: unknown, restricted: reado
   const quarantined: QuarantinedPart[] = []
   const samples = { characterCounters: [] as Row[], professions: [] as Row[], quests: [] as Row[] }
   const lists = { characterCounters: [] as Row[], professions: [] as Row[] }
+  const twice = contradicted(characters)
   for (const [uuid, record] of fieldsOf(characters)) {
     const key = `${playerUuid}/${uuidText(uuid)}`
     const known = isUuid(uuid)
     try {
       if (!known) throw recordError('', 'a character without a uuid')
+      if (twice.has(uuidText(uuid))) throw recordError('', 'a character twice, each time with other content')
       const { value: character, odd } = readLeniently(record, parseCharacter)
       entities.push(traits(key, character, odd))
       const owner = { playerUuid, characterUuid: uuidText(uuid) }
@@ -272,6 +275,18 @@ function charactersOf(playerUuid: string, characters: unknown, restricted: reado
   const hidden = restricted.includes('characterListAccess') || restricted.includes('huntedCharacterAccess')
   // Otherwise there may be others: the list is empty or not there, or it or some kind of character is hidden.
   return { entities, complete: fieldsOf(characters).length > 0 && !hidden, samples, lists, quarantined }
+}
+
+/** Characters whose uuid stands there in two spellings, each with other content: which one is right cannot be known. */
+function contradicted(characters: unknown): ReadonlySet<string> {
+  const first = new Map<string, unknown>()
+  const found = new Set<string>()
+  for (const [uuid, record] of fieldsOf(characters)) {
+    const one = uuidText(uuid)
+    if (!first.has(one)) first.set(one, record)
+    else if (!isDeepStrictEqual(first.get(one), record)) found.add(one)
+  }
+  return found
 }
 
 /** What makes a character this one. What moves while it is played is in the samples. */
