@@ -8,8 +8,8 @@ export const explained = {
     ends: 'a response that has the key',
   },
   'missing from shrunken': {
-    says: 'the same of a list that is shrunken',
-    follows: 'its version ends, since the first that lacked it',
+    says: 'the same of a list that is shrunken; or a board has no place at all',
+    follows: 'its version ends, or all places are empty, since the first that lacked it',
     ends: 'a response that has the key',
   },
   older: {

@@ -184,6 +184,26 @@ describe.each(kindsAtNight)('leaderboards on the %s database', (kind) => {
     expect(await world.rows(`select * from sync.claim`)).toEqual([])
   })
 
+  test('all places of a board are empty once three responses over six hours have none, since the first', async () => {
+    const board = byPlace([guild(1, 5), guild(2, 4)])
+    const places = async (instant: string) => (await world.rows(at('guildWars', instant))).map(([place]) => place)
+    await syncBoard(world, 'guildWars', board, '01:00')
+    for (const instant of ['02:00', '02:20', '05:00', '07:50']) {
+      await syncBoard(world, 'guildWars', {}, instant)
+      expect(await places(instant)).toEqual([1, 2])
+    }
+    await syncBoard(world, 'guildWars', board, '07:55')
+    for (const instant of ['08:10', '11:00']) await syncBoard(world, 'guildWars', [], instant)
+    // What has no place that can be read is no board without a place.
+    await syncBoard(world, 'guildWars', { data: board }, '14:20')
+    expect(await places('14:20')).toEqual([1, 2])
+    await syncBoard(world, 'guildWars', {}, '14:40')
+    expect([await places('08:00'), await places('08:10'), await places('14:40')]).toEqual([[1, 2], [], []])
+    expect(await world.rows('select * from sync.claim')).toEqual([])
+    await syncBoard(world, 'guildWars', board, '15:00')
+    expect(await places('15:00')).toEqual([1, 2])
+  })
+
   test('who hides has no name, which is not an empty place', async () => {
     await syncBoard(world, 'playerContent', byPlace([player(1, 9), player(2, 8)]), '10:00')
     await syncBoard(world, 'playerContent', byPlace([hidden(9), player(2, 8)]), '11:00')

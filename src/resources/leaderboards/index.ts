@@ -100,16 +100,14 @@ async function lookUpBoards(api: Api, name: string): Promise<Named[]> {
 }
 
 /**
- * Empties the places that enough responses in a row have lacked, from the first of these on. A board without any place
- * says nothing.
+ * Empties the places that enough responses in a row have lacked, from the first of these on. A board without any place is a
+ * shrunken one; where its entries cannot be read, it says nothing.
  * @returns how many are empty now
  */
 async function emptyPlaces(sql: Sql, { recordFacts, ...answered }: Answered): Promise<number> {
   let emptied = 0
-  for (const [type, facts] of recordFacts) {
-    const seen = Array.isArray(facts) ? facts : []
-    if (seen.length > 0) emptied += await emptyPlacesOf(sql, type, seen, answered)
-  }
+  for (const [type, facts] of recordFacts)
+    if (Array.isArray(facts)) emptied += await emptyPlacesOf(sql, type, facts, answered)
   return emptied
 }
 
@@ -121,7 +119,8 @@ async function emptyPlacesOf(
 ): Promise<number> {
   const places = complete ? await missingPlaces(sql, type, seen, at) : []
   const missing = places.map((place) => `${type}/${place}`)
-  const gone = await corroborate('empty place', missing, type)
+  const policy = seen.length > 0 ? 'empty place' : 'missing from shrunken'
+  const gone = await corroborate('empty place', missing, type, policy)
   if (gone.length === 0) return 0
   await sql.query(
     `insert into game.leaderboard_place (type, place, observed_at, reason)

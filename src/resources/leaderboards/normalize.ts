@@ -66,7 +66,8 @@ export function normalizeBoard(record: unknown): Normalized<typeof leaderboardHi
     root: { type, kind },
     parts: {},
     samples: { places: [...places.values()] },
-    facts: [...places.keys()],
+    // Of entries none of which has a place that can be read, it is not known which places there are.
+    facts: places.size > 0 || entries.length === 0 ? [...places.keys()] : null,
     quarantined,
   }
 }

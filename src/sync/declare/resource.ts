@@ -7,7 +7,7 @@ import type { UnknownField } from '../../api/schemas/form/unknown.ts'
 import type { WalkProgress } from '../../api/walk.ts'
 import type { Sql } from '../../db/database.ts'
 import type { historyShape, RootShape, RowOf } from '../../db/history.ts'
-import type { ClaimKind } from '../evidence/policies.ts'
+import type { ClaimKind, PolicyName } from '../evidence/policies.ts'
 import type { Json } from '../normalize/hash.ts'
 import type { Dated } from '../respond/clocks.ts'
 import type { ExpiringTable, RetainedObservations, RetainedTable } from '../retention/retained-tables.ts'
@@ -229,12 +229,13 @@ export interface Answered {
   readonly recordFacts: ReadonlyMap<string, Json>
   /**
    * Counts what the response claims about these subjects, and forgets what it contradicts, of those that are `scope` or below it. Returns
-   * what enough responses agree in, each with the instant of the first.
+   * what enough responses agree in, each with the instant of the first. How many: as `policy` says, by default that of the kind.
    */
   readonly corroborate: (
     kind: ClaimKind,
     subjects: readonly string[],
     scope?: string,
+    policy?: PolicyName,
   ) => Promise<readonly { readonly subject: string; readonly firstAt: Date }[]>
   /** Whether so many of so many at once are too many to be believed: of what changes, or of players whom a list lacks. */
   readonly isBurst: (count: number, of: number, what?: 'unlisted' | 'unlisted in minutes') => boolean

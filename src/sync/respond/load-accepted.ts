@@ -216,10 +216,10 @@ async function deriveEvents(
     recordFacts: new Map(
       rootsOf(preparation).map((entity) => [entity.key, unsent?.dependents.hasFacts ? null : (entity.facts ?? null)]),
     ),
-    corroborate: async (kind, subjects, scope) => {
+    corroborate: async (kind, subjects, scope, policy) => {
       const claims = subjects.map((subject) => ({ subject }))
       await forgetContradicted(sql, witness, kind, claims, scope)
-      return (await corroborate(sql, witness, kind, claims)).confirmed
+      return (await corroborate(sql, witness, kind, claims, policy)).confirmed
     },
     isBurst: (count, of, what) => isBurst(count, of, what && UNLISTED_AT_ONCE[what]),
     pendingClaims: (kind) => pendingClaims(sql, witness, kind),
