@@ -187,7 +187,7 @@ interface DemoFlags {
 const idleFlags = ['--database-url', '--base-url', '--json', '--quiet', '--log-level']
 
 /** `demo`: a simulated API, an embedded database in a folder of its own, and three days in five paragraphs, with a report. */
-export async function demoCommand(context: Context, { seed: seedText = '1' }: DemoFlags): Promise<void> {
+export async function demoCommand(context: Context, { seed: seedText = '28' }: DemoFlags): Promise<void> {
   const { out } = context
   const seed = wholeNumber('--seed', seedText, 2 ** 32 - 1)
   refuseIn('demo', context.flags, idleFlags)
