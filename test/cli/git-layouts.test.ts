@@ -294,6 +294,34 @@ describe('an archive is found and loaded as the same responses in a folder of re
     expect(digests['game.ability']).toMatchObject({ rows: 14 })
   })
 
+  test('of recipes by name, of which only the key has it', async () => {
+    const recipe = (level: number) => ({
+      type: 'bow',
+      skill: 'woodworking',
+      level: { minimum: level, maximum: 9 },
+      materials: [{ item: 'Oak', amount: 2 }],
+    })
+    const recipeStates = [1, 2].map((nth): State => {
+      const named = { 'Bow1-9': recipe(1), [`Wand${nth}-9`]: recipe(nth) }
+      const body = Object.entries(named).map(([internalName, one]) => ({ internalName, ...one }))
+      return { at: hours(nth), bodies: { '/item/recipe/database?full_result': body, named } }
+    })
+    const { digests } = await fromGit(commitsOf(recipeStates, ({ bodies }) => ({ 'recipes.json': bodies.named })))
+    const asked = recipeStates.map(({ at, bodies: { named: _, ...bodies } }) => ({ at, bodies }))
+    expect(digests).toEqual(await fromFolder(asked))
+    expect(digests['game.recipe']).toMatchObject({ rows: 3 })
+  })
+
+  test('but not territories of version 1, in which a guild is a name alone', async () => {
+    const DATABASE_URL = await testDatabaseUrl()
+    const map = { Oak: { territory: 'Oak', guild: 'A', guildPrefix: 'A', acquired: '2026-04-30 09:00:00' } }
+    const repository = await gitRepository([{ at: hours(0), files: { 'map.json': JSON.stringify(map) } }])
+    const { code, err } = await runInside(['backfill', '--from-git', repository, '--map', 'map.json=territories'], {
+      DATABASE_URL,
+    })
+    expect([code, err]).toEqual([3, expect.stringContaining('a form that the API does not send')])
+  })
+
   test.each(Object.entries(keyedLayouts))('of guilds and boards, %s', async (layout, filesOf) => {
     const { digests, loaded } = await fromGit(commitsOf(keyedStates, filesOf))
     expect([loaded.broken, loaded.skipped]).toEqual([[], []])

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { openRecordedResponses } from '../../src/api/recordings/recorded.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { resourcesNamed } from '../../src/resources/index.ts'
-import { type LoadOptions, loadRecorded } from '../../src/sync/backfill/backfill-recorded.ts'
+import { loadRecorded } from '../../src/sync/backfill/backfill-recorded.ts'
 import { gameDigests } from '../support/backfill.ts'
 import { guildBody, guildId, place, playerId } from '../support/guild-answers.ts'
 import { profile } from '../support/player-answers.ts'
@@ -26,7 +26,12 @@ const map = (at: string, holder: string, acquired: string): Line => ({
   body: { Oak: place(holder, acquired) },
 })
 
-async function load({ db, log }: World, lines: readonly Line[], options: Partial<LoadOptions> = {}, folder?: string) {
+async function load(
+  { db, log }: World,
+  lines: readonly Line[],
+  options: Partial<Parameters<typeof loadRecorded>[2]> = {},
+  folder?: string,
+) {
   const said = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)
   const guards = { plausibleShare: 0.5, absences: 2, zeroShare: 0.25 }
   const runLog = { debug: () => {}, info: said('info'), warn: said('warn'), error: said('error') }

@@ -23,10 +23,10 @@ const uuid = (nth: number) => `00000000-0000-4000-8000-${String(nth).padStart(12
 
 /** What is detected, as `glob=resource` of what the command has; and the rest. */
 async function detect(...commits: Files[]) {
-  const { detected, leftOut, notRead } = await detectResponses(await repository(...commits), resources)
+  const { detected, leftOut, notRead, notSent } = await detectResponses(await repository(...commits), resources)
   const text = ({ glob, resource }: (typeof detected)[number]) => `${glob}=${resource}`
   const [mapped, others] = [true, false].map((is) => detected.filter((one) => one.mapped === is).map(text))
-  return { mapped, others, leftOut, notRead, detected }
+  return { mapped, others, leftOut, notRead, notSent, detected }
 }
 
 const part = (type: string, ...names: string[]) =>
@@ -68,6 +68,13 @@ const alike: readonly (readonly [what: string, body: unknown, resource: string |
   [
     'recipes',
     [{ internalName: 'a', type: 'bow', skill: 'woodworking', materials: [{ item: 'Oak', amount: 2 }] }],
+    'recipes',
+  ],
+  [
+    'recipes by name, of which only the key has it',
+    {
+      'Bow1-3': { type: 'bow', skill: 'woodworking', level: { minimum: 1 }, materials: [{ item: 'Oak', amount: 2 }] },
+    },
     'recipes',
   ],
   ['what has a name and another type', [item('Ash', { type: 'quest' }), item('Oak', { type: 'cave' })], null],
@@ -119,10 +126,69 @@ const alike: readonly (readonly [what: string, body: unknown, resource: string |
   ['nothing', {}, null],
 ]
 
+/** What others keep of the same things, and what it is called. */
+const notSent: [what: string, body: unknown, says: RegExp][] = [
+  [
+    'territories of version 1',
+    { Oak: { territory: 'Oak', guild: 'A', acquired: '2020-01-01 09:00:00' } },
+    /territories.*version 1/,
+  ],
+  [
+    'places of territories',
+    [{ name: 'Oak', start: '1,2', end: '3,4', spawnLocation: '1,2,3' }],
+    /places of territories/,
+  ],
+  [
+    'territories with what they produce',
+    { Oak: { resources: {}, 'Trading Routes': ['Ash'] } },
+    /places of territories/,
+  ],
+  [
+    'items of a planner',
+    { items: [{ name: 'Ash', type: 'helmet', tier: 'Rare', lvl: 5 }], sets: {} },
+    /items.*planner/,
+  ],
+  ['items of 2023', { Ash: { internalName: 'Ash', type: 'helmet', requirements: { level: 5 } } }, /items.*August 2024/],
+  ['ingredients of version 2', [{ name: 'Ash', tier: 1, level: 5, skills: ['COOKING'] }], /ingredients.*version 2/],
+  ['recipes of version 2', [{ id: 'Bow-1-3', type: 'BOW', skill: 'WOODWORKING', materials: [] }], /recipes.*version 2/],
+  ['trees of a planner', { Mage: [{ display_name: 'Ice', parents: [], blockers: [] }] }, /ability trees.*planner/],
+  ['members with who left', { members: { P: { rank: 'OWNER' } }, joined: {}, left: {} }, /members of a guild/],
+  ['players of a tracker', { P: { username: 'P', lastUpdate: 5, stats: {} } }, /tracker keeps of players/],
+  ['a response of version 1', { guilds: ['A'], request: { timestamp: 5, version: 1 } }, /version 1 of the API/],
+  ['a response of version 2', { kind: 'a', code: 200, timestamp: 5, version: '2', data: [] }, /version 2 of the API/],
+  [
+    'aspects with other descriptions',
+    {
+      mage: {
+        A: {
+          name: 'A',
+          icon: {},
+          requiredClass: 'mage',
+          tiers: { 1: { threshold: 1, description: [[{ text: 'a' }]] } },
+        },
+      },
+    },
+    /aspects with descriptions/,
+  ],
+]
+
 describe('files of a git history', () => {
   test.each(alike)('that are %s are recognised by the fields that only they have', async (_what, body, resource) => {
     const { detected } = await detect({ 'some/file.json': body })
     expect(detected.map((one) => one.resource)).toEqual(resource === null ? [] : [resource])
+  })
+
+  test.each(notSent)('that are %s are named as what they are, in an envelope or not', async (_what, body, says) => {
+    for (const content of [body, { updated: 5, data: body }]) {
+      const { detected, notSent } = await detect({ 'data/some.json': content })
+      expect([detected, notSent]).toEqual([[], [{ what: expect.stringMatching(says), paths: ['data/some.json'] }]])
+    }
+  })
+
+  test('that many commits changed are named where the API sends nothing like them', async () => {
+    const commits = [1, 2, 3, 4, 5].map((nth) => ({ 'state.json': { left: nth } }))
+    const { notSent } = await detect({ 'tsconfig.json': { strict: true } }, ...commits)
+    expect(notSent).toEqual([{ what: 'JSON in no form that the API sends', paths: ['state.json'] }])
   })
 
   test('that are boards are boards where their folder says so, and nothing else', async () => {

@@ -278,6 +278,9 @@ export const jsonSchemas = {
     unreadable: listOf({ path: text, commit: text, reason: text }).describe(
       'files of which the latest versions are no JSON',
     ),
+    notSent: listOf({ what: text.describe('what they hold instead'), paths: z.array(text) }).describe(
+      'files that were made from responses, or are of an earlier version of the API',
+    ),
     remarks: z.array(text).describe('what the repository has not'),
     command: text.nullable().describe('loads what was detected'),
   }),

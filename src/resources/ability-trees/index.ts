@@ -15,6 +15,12 @@ export const abilityTrees = defineResource({
   route: '/ability/tree/{class}',
   rawCost: '250 kB a response',
   file: {
+    notSent: [
+      {
+        is: (node) => hasFields(node, 'display_name', 'parents', 'blockers'),
+        what: 'ability trees as a build planner has them',
+      },
+    ],
     respondsTo: filesOfClasses({
       '/ability/tree/': (body) => hasFields(body, 'archetypes', 'pages'),
       '/ability/map/': isAbilityMap,

@@ -15,11 +15,18 @@ export const aspects = defineResource({
   route: '/aspects/{class}',
   rawCost: '25 kB a response',
   file: {
+    notSent: [
+      { is: isAspect, what: 'aspects with descriptions in a form that the API does not send' },
+      {
+        is: (record) => hasFields(record, 'displayName', 'tier', 'tiers'),
+        what: 'aspects as a build planner has them',
+      },
+    ],
     respondsTo: filesOfClasses(
       {
         '/aspects/': (body) => {
           const some = isFields(body) || Array.isArray(body) ? recordsOf(body, 'name').slice(0, 20) : []
-          return some.length > 0 && some.every((record) => hasFields(record, 'icon', 'requiredClass', 'tiers'))
+          return some.length > 0 && some.every((record) => isAspect(record) && hasTexts(record))
         },
       },
       classOfAspects,
@@ -38,6 +45,18 @@ export const aspects = defineResource({
   normalize: normalizeAspect,
   ...knownBy(aspectSchema),
 })
+
+function isAspect(record: unknown): boolean {
+  return hasFields(record, 'icon', 'requiredClass', 'tiers')
+}
+
+/** Whether the descriptions are lists of HTML: as anything else they would be none. */
+function hasTexts(record: unknown): boolean {
+  return Object.values(Object(fieldOf(record, 'tiers'))).every((tier) => {
+    const description = fieldOf(tier, 'description')
+    return Array.isArray(description) && description.every((line) => typeof line === 'string')
+  })
+}
 
 function normalizeAspect(record: unknown): Normalized<typeof aspectHistory> {
   const parsed = parseAspect(record)

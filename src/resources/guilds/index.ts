@@ -103,7 +103,19 @@ export const guilds = defineWorklist({
   rawDays: 7,
   rawCost: "2 to 10 kB a response: 190 to 760 MB a day, with the players, at a guest's whole budget (50 a minute)",
   backfill: { keys: 15_500, rowsPerKey: 100 },
-  file: { isBody: (body) => hasFields(body, 'uuid', 'name', 'prefix', 'members') && !hasFields(body, 'username') },
+  file: {
+    isBody: (body) => hasFields(body, 'uuid', 'name', 'prefix', 'members') && !hasFields(body, 'username'),
+    notSent: [
+      {
+        is: (body) => hasFields(body, 'members') && ['joined', 'left'].some((change) => hasFields(body, change)),
+        what: 'the members of a guild with who joined or left, made from responses',
+      },
+      {
+        is: (body) => hasFields(body, 'name', 'prefix', 'members') && !hasFields(body, 'uuid'),
+        what: 'a guild without its uuid, made from responses or of version 1 of the API',
+      },
+    ],
+  },
   keyFlag: 'guild',
   keySource: 'guild-list',
   evidence: { days: guildHours },

@@ -17,6 +17,21 @@ export const items = defineResource({
       hasFields(record, 'internalName') &&
       !hasFields(record, 'materials') &&
       itemVocabulary.type.some((type) => type === fieldOf(record, 'type')),
+    notSent: [
+      {
+        is: (record) => hasFields(record, 'internalName', 'requirements', 'type') && !hasFields(record, 'materials'),
+        what: 'items with types that the API has not sent since August 2024',
+      },
+      {
+        is: (record) =>
+          ['lvl', 'category', 'dropType'].some((field) => hasFields(record, 'name', 'type', 'tier', field)),
+        what: 'items as a build planner has them, or an earlier version of the API',
+      },
+      {
+        is: (record) => ['lvl', 'level'].some((level) => hasFields(record, 'name', 'tier', 'skills', level)),
+        what: 'ingredients as a build planner has them, or version 2 of the API',
+      },
+    ],
     kinds: { field: 'type', members: itemVocabulary.type },
     join: joinLists('displayName', 'internalName'),
   },

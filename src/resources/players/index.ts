@@ -71,6 +71,12 @@ export const players = defineWorklist({
   rawCost: "2 to 10 kB a response: 190 to 760 MB a day, with the guilds, at a guest's whole budget (50 a minute)",
   backfill: { keys: 1_000, rowsPerKey: 130 },
   file: {
+    notSent: [
+      {
+        is: (record) => hasFields(record, 'username', 'lastUpdate'),
+        what: 'what a tracker keeps of players, made from responses',
+      },
+    ],
     // A member of a guild and an entry of a board have a name and a uuid, too.
     isBody: (body) =>
       hasFields(body, 'uuid', 'username') &&

@@ -13,7 +13,16 @@ export const recipes = defineResource({
   rawCost: '13 kB for a new state of all recipes',
   backfill: { keys: 720, rowsPerKey: 8 },
   file: {
-    isRecord: (record) => hasFields(record, 'internalName', 'skill', 'materials'),
+    isRecord: (record, key) => {
+      const isNamed = hasFields(record, 'internalName') || (/^\D/.test(key) && isWithoutName(record))
+      return isNamed && hasFields(record, 'skill', 'materials')
+    },
+    notSent: [
+      {
+        is: (record) => hasFields(record, 'skill', 'type', 'materials'),
+        what: 'recipes as a build planner has them, or version 2 of the API',
+      },
+    ],
     kinds: { field: 'skill', members: recipeVocabulary.skill },
     join: joinLists('internalName', 'internalName'),
   },
@@ -24,6 +33,16 @@ export const recipes = defineResource({
   normalize: normalizeRecipe,
   ...knownBy(recipeSchema),
 })
+
+/** Whether it is a recipe of which only the key of a map has the name. Other programs have an `id` or `name` in it. */
+function isWithoutName(record: unknown): boolean {
+  return (
+    recipeVocabulary.skill.some((skill) => skill === fieldOf(record, 'skill')) &&
+    hasFields(record, 'level') &&
+    !hasFields(record, 'id') &&
+    !hasFields(record, 'name')
+  )
+}
 
 /** One recipe as the API sends it into rows (API reference 5.3). */
 function normalizeRecipe(record: unknown): Normalized<typeof recipeHistory> {

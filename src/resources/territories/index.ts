@@ -12,7 +12,22 @@ export const territories = defineResource({
   lane: 'live',
   cacheSeconds: 10,
   route: '/guild/list/territory',
-  file: { isRecord: (record) => hasFields(record, 'guild', 'acquired'), records: 400, join: joinMaps },
+  file: {
+    // The name of a guild alone, as version 1 of the API sent it, says not which guild.
+    isRecord: (record) => hasFields(record, 'guild', 'acquired') && typeof fieldOf(record, 'guild') !== 'string',
+    notSent: [
+      { is: (record) => hasFields(record, 'guild', 'acquired'), what: 'territories as version 1 of the API sent them' },
+      {
+        is: (record) =>
+          [['Trading Routes'], ['tradingRoutes'], ['start', 'end', 'spawnLocation'], ['location', 'resources']].some(
+            (fields) => hasFields(record, ...fields),
+          ),
+        what: 'places of territories, without who took each and when',
+      },
+    ],
+    records: 400,
+    join: joinMaps,
+  },
   rawDays: 3,
   rawCost: '13 kB a response: 116 MB a day when polled every ten seconds, 19 MB every minute',
   history: territoryHistory,

@@ -93,7 +93,7 @@ function requestText({ method, path, query }: RecordedLine): string {
 /** The engine without the API: no request is sent, and time is that of the recordings. */
 type Loading = Omit<Engine, 'api'>
 
-export interface LoadOptions extends Pick<ExtractOptions, 'signal'> {
+interface LoadOptions extends Pick<ExtractOptions, 'signal'> {
   /** Only what these request; the rest of the folder is left out. */
   readonly resources: readonly (Resource | Worklist)[]
   /** Called after each response: how many are done, of how many, and of when the last one is (ms since the epoch). */

@@ -18,6 +18,11 @@ const MOST_ENVELOPES = 3
 /** What fields are called that hold no state of the time, but what differs from another one. */
 const notAState = /^(add|remov|delet|chang|modif|before|after|old|prev|diff|miss)/i
 
+/** By what each of its responses had around what was requested. */
+const earlierVersion = (version: number) => `a response of version ${version} of the API`
+const hasAll = (value: unknown, ...fields: readonly string[]) =>
+  isFields(value) && fields.every((field) => Object.hasOwn(value, field))
+
 /** How many records of a body are looked at, and what share of them must be of the resource. */
 const SAMPLE = { records: 20, share: 0.9 }
 
@@ -246,9 +251,30 @@ export function isConverted(resource: Resource | Worklist, content: unknown): bo
   return shareFitting(resource, content) < 0.5 && !responseIn(resource, content)
 }
 
+/**
+ * What a file has that was made from responses, or that earlier versions of the API sent: of all of it, of its records, or of what is in an
+ * envelope around them; undefined for anything else.
+ */
+export function notSentIn(
+  resources: readonly (Resource | Worklist)[],
+  content: unknown,
+  depth = MOST_ENVELOPES,
+): string | undefined {
+  if (hasAll(content, 'kind', 'code', 'timestamp', 'version', 'data')) return earlierVersion(2)
+  if (isFields(content) && hasAll(content.request, 'timestamp', 'version')) return earlierVersion(1)
+  for (const { file } of resources)
+    for (const { is, what } of file?.notSent ?? [])
+      if (is(content, '') || shareOf(is, content) >= SAMPLE.share) return what
+  const envelope = depth > 0 ? envelopeOf(content) : []
+  return envelope.map(([, value]) => notSentIn(resources, value, depth - 1)).find((what) => what !== undefined)
+}
+
 /** What share of some records of a body has what only this resource has; NaN without records. */
 function shareFitting({ file }: Resource | Worklist, body: unknown): number {
-  const { isRecord = () => true } = file ?? {}
+  return shareOf(file?.isRecord ?? (() => true), body)
+}
+
+function shareOf(isRecord: (record: unknown, key: string) => boolean, body: unknown): number {
   const list = recordsOf(body)
   const names = Array.isArray(list) ? undefined : Object.keys(list)
   const count = names?.length ?? (list as unknown[]).length

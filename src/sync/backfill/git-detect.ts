@@ -15,7 +15,7 @@ import { messageOf } from '../../base/errors.ts'
 import { isWorklist, type Resource, type Worklist } from '../declare/resource.ts'
 import type { Json } from '../normalize/hash.ts'
 import { prepare } from '../normalize/prepare.ts'
-import { contentOf, keyedIn, kindsIn, respondsIn, responseIn } from './git-bodies.ts'
+import { contentOf, keyedIn, kindsIn, notSentIn, respondsIn, responseIn } from './git-bodies.ts'
 import { type Found, type JsonFile, partsOfHistory } from './git-copies.ts'
 import { globOf, namedPath, stemOf } from './git-globs.ts'
 import { keyedGroups } from './git-keyed.ts'
@@ -46,6 +46,8 @@ interface Detected {
   readonly notRead: number
   /** Files of which the latest versions are no JSON, each with what it is instead. */
   readonly unreadable: readonly { readonly path: string; readonly commit: string; readonly reason: string }[]
+  /** Files that hold something else: made from responses, or of an earlier version of the API. */
+  readonly notSent: readonly { readonly what: string; readonly paths: readonly string[] }[]
   /** What the repository has not. */
   readonly remarks: readonly string[]
 }
@@ -61,6 +63,8 @@ const SAMPLE = { records: 20, share: 0.9 }
 /** A folder with more files than this has one for each key, of which a few are read. */
 const MOST_NAMED = 40
 const KEYED_SAMPLE = 12
+/** What so many commits changed may be an archive. */
+const KEPT_COMMITS = 5
 /** How many versions of a file are looked at until one is JSON. */
 const MOST_VERSIONS = 4
 /** What is read of a repository: the files that most commits changed. */
@@ -87,12 +91,15 @@ export async function detectResponses(
     const keyed: KeyedFile[] = []
     const others: JsonFile[] = []
     const unreadable: Detected['unreadable'][number][] = []
+    const notSent = new Map<string, string[]>()
     let done = 0
     for (const file of chosen) {
       const body = await latestBody(blobs, file)
       if (body === undefined && !file.isGone) unreadable.push(await unreadableFile(blobs, file))
       const found = await recognise(body, file, candidates)
       if (found.length === 0) others.push(file)
+      const what = found.length === 0 ? whatElse(candidates, body, file) : undefined
+      if (what !== undefined) notSent.set(what, [...(notSent.get(what) ?? []), file.path])
       for (const one of found) {
         if ('keys' in one) singles.push(one)
         else keyed.push({ ...one, file })
@@ -102,7 +109,8 @@ export async function detectResponses(
     const lists = keyedGroups(keyed, [...others, ...singles], [...files.values()]).map(keyedFiles)
     const { detected, leftOut } = singleFiles(singles, { read: chosen, all: [...files.values()] })
     const all = [...lists, ...detected].sort((a, b) => (a.glob < b.glob ? -1 : 1))
-    return { detected: all, leftOut, notRead, unreadable, remarks: await cutsOf(repository) }
+    const more = { notSent: [...notSent].map(([what, paths]) => ({ what, paths })), remarks: await cutsOf(repository) }
+    return { detected: all, leftOut, notRead, unreadable, ...more }
   } finally {
     blobs.close()
   }
@@ -168,6 +176,12 @@ async function unreadableFile(blobs: GitBlobs, { path, versions }: JsonFile): Pr
   const [{ commit = '', blob = '' } = {}] = versions
   const reason = await blobs.read(blob, MAX_BODY_BYTES).then(whatInstead, messageOf)
   return { path, commit: commit.slice(0, 10), reason }
+}
+
+/** What a file holds that holds no response; undefined where it is not likely to be taken for one. */
+function whatElse(candidates: readonly Known[], body: unknown, { commits }: JsonFile): string | undefined {
+  const isKept = body !== undefined && commits.size >= KEPT_COMMITS
+  return notSentIn(candidates, body) ?? (isKept ? 'JSON in no form that the API sends' : undefined)
 }
 
 /** What a file has that is no JSON. */

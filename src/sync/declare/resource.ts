@@ -251,6 +251,11 @@ interface FileForm {
   isBody?(body: unknown): boolean
   /** Whether a record, with its key where the body is a map, is one of its records and of no other resource. */
   isRecord?(record: unknown, key: string): boolean
+  /**
+   * Forms that other people keep of its records and the API never sent with them, or sent before version 3: how a record or
+   * a body is recognised by its fields, and what it is, for people.
+   */
+  readonly notSent?: readonly { is(value: unknown, key: string): boolean; readonly what: string }[]
   /** About how many records a response has; absent: what a backfill is assumed to bring, or any number. */
   readonly records?: number
   /** The kinds of its records: each whole response has most of them. */

@@ -232,13 +232,17 @@ async function detect({ progress, app }: Context, place: Pick<GitArchive, 'name'
 }
 
 /** What the table does not say: what is left out, and what is a part. */
-function remarksOn({ detected, leftOut, unreadable, remarks }: Detected): string {
+function remarksOn({ detected, leftOut, unreadable, notSent, remarks }: Detected): string {
   const others = leftOut.map(({ path, sameAs }) => `${path} is left out: ${sameAs} has its records`)
   const whole = detected
     .filter(({ mapped }) => !mapped)
     .map(({ glob }) => `${glob} is left out: other files have its records, or all there are`)
   const broken = unreadable.map(({ path, commit, reason }) => `${path} of commit ${commit} cannot be read: ${reason}`)
-  return linesText([...whole, ...broken, ...remarks, ...others])
+  const made = notSent.map(({ what, paths: [first, second, ...more] }) => {
+    const rest = more.length > 0 ? ` and ${more.length} more` : ''
+    return `${[first, second].filter(Boolean).join(', ')}${rest} cannot be loaded: ${what}`
+  })
+  return linesText([...whole, ...broken, ...made, ...remarks, ...others])
 }
 
 /** Lines for a terminal, not too many. */
