@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import { trustFault } from './errors.ts'
+import type { Clock } from './clock.ts'
+import { RetryableError, trustFault } from './errors.ts'
 import type { ProxySettings } from './proxies.ts'
 import { visibleLine } from './terminal-text.ts'
 
@@ -30,7 +31,30 @@ export interface Http {
   send(origin: string, target: string, request: HttpRequest): Promise<HttpResponse>
   /** What sends the requests, for the client of the API: it describes faults itself. */
   dispatcher(): Promise<Dispatcher>
+  /** What comes of the body of a response. @throws RetryableError where it comes so slowly that it would take for ever */
+  piecesOf(body: Readable, clock: Clock): AsyncIterable<Buffer>
   close(): Promise<void>
+}
+
+/** What must come of a body in so long as is spent waiting for it, ms and bytes. What comes byte by byte is never silent. */
+const PACE = { wait: 60_000, bytes: 60_000 }
+
+async function* piecesOf(body: Readable, clock: Clock): AsyncGenerator<Buffer, void, void> {
+  let [asked, waited, bytes] = [clock.now(), 0, 0]
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    // What is done with a piece does not count.
+    waited += clock.now() - asked
+    bytes += piece.length
+    if (waited >= PACE.wait) {
+      if (bytes < PACE.bytes)
+        throw new RetryableError(
+          `only ${bytes} bytes came in ${Math.round(waited / 1000)} s: see what slows down the service or the way to it, and call again`,
+        )
+      waited = bytes = 0
+    }
+    yield piece
+    asked = clock.now()
+  }
 }
 
 /** Opens what sends HTTP requests, over kept-alive connections that do not keep the process alive. */
@@ -50,6 +74,7 @@ export function openHttp({ proxy, timeouts = {} }: HttpOptions): Http {
   }
   return {
     dispatcher,
+    piecesOf,
     async send(origin, target, { method = 'GET', headers = {}, body = null, signal }) {
       const request = { origin, path: target, method, headers: { ...headers }, body, ...(signal && { signal }) }
       return await (await dispatcher()).request(request).catch((error: unknown) => {

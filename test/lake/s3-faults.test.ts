@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
+import { openPlace } from '../../src/lake/read/place.ts'
 import { openStore } from '../../src/lake/store.ts'
 import { temporaryFolder } from '../support/postgres.ts'
 
@@ -14,7 +15,7 @@ interface Asked {
   readonly headers: IncomingMessage['headers']
   readonly body: string
 }
-type Answer = readonly [status: number, body?: string]
+type Answer = readonly [status: number, body?: string, headers?: Readonly<Record<string, string>>]
 
 const SECRET = 'not-for-anybody-else'
 
@@ -26,17 +27,18 @@ async function bucketThat(...answers: Answer[]) {
     for await (const chunk of request) chunks.push(chunk)
     const { method, url, headers } = request
     asked.push({ method, url, headers, body: Buffer.concat(chunks).toString() })
-    const [status, body = ''] = answers[Math.min(asked.length, answers.length) - 1] ?? [500]
+    const [status, body = '', more] = answers[Math.min(asked.length, answers.length) - 1] ?? [500]
     if (status === 0) request.socket.destroy()
-    else response.writeHead(status).end(body)
+    else response.writeHead(status, more).end(body)
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   onTestFinished(() => void server.close())
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const s3 = { keyId: 'key', secret: SECRET, sessionToken: undefined, region: 'eu-west-3', endpoint }
-  const clock = { ...systemClock, sleep: () => Promise.resolve() }
+  const waits: number[] = []
+  const clock = { ...systemClock, sleep: async (ms: number) => void waits.push(ms) }
   const dataDir = await temporaryFolder()
-  return { asked, dataDir, store: await openStore('s3://bucket/a/b', { s3, clock, dataDir }) }
+  return { asked, waits, dataDir, store: await openStore('s3://bucket/a/b', { s3, clock, dataDir }) }
 }
 
 test('a file is sent again, whole, where the service was away, cut the connection or was busy', async () => {
@@ -67,6 +69,60 @@ test('what the service refuses is said at once, and what stays away is temporary
   expect(away.asked).toHaveLength(5)
   const nothing = await bucketThat([404, '<Error><Code>NoSuchKey</Code></Error>'])
   expect(await nothing.store.readText('index.json')).toBe(undefined)
+})
+
+test('a service that is busy is asked again when it says, and left alone where that is long', async () => {
+  const busy = (after: string, more: object = {}): Answer => [503, '', { 'retry-after': after, ...more }]
+  const date = 'Mon, 01 Jun 2026 12:00:00 GMT'
+  const { waits, store } = await bucketThat(
+    busy('7'),
+    [429, '', { 'retry-after': '0' }],
+    busy('Mon, 01 Jun 2026 12:00:30 GMT', { date }),
+    busy('soon'),
+    [200, 'text'],
+  )
+  expect([await store.readText('index.json'), waits]).toEqual(['text', [7000, 1000, 30_000, 4000]])
+
+  const long = await bucketThat(busy('3600'))
+  const text = (seconds: number) =>
+    new RegExp(`status 503, and that it is busy for ${seconds} s more: call again after`)
+  await expect(long.store.readText('index.json')).rejects.toMatchObject({
+    name: 'RetryableError',
+    message: expect.stringMatching(text(3600)),
+  })
+  expect([long.asked.length, long.waits]).toEqual([1, []])
+
+  const always = await bucketThat(busy('100'))
+  await expect(always.store.readText('index.json')).rejects.toThrow(text(100))
+  expect([always.asked.length, always.waits]).toEqual([5, [100_000, 100_000, 100_000, 100_000]])
+})
+
+test('a service that sends byte by byte is waited for no longer than a minute each time', async () => {
+  const slow = createServer((_request, response) => {
+    response.writeHead(200, { 'content-length': 1_000_000 })
+    const sending = setInterval(() => response.write('x'), 5)
+    response.on('close', () => clearInterval(sending))
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => slow.once('listening', resolve))
+  onTestFinished(() => void slow.close())
+  const endpoint = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`
+  const s3 = { keyId: 'key', secret: SECRET, sessionToken: undefined, region: 'us-east-1', endpoint }
+  // A minute of this clock is 0.3 s.
+  const began = systemClock.now()
+  const now = () => began + 200 * (systemClock.now() - began)
+  const clock = { now, sleep: () => Promise.resolve() }
+  const settings = { s3, clock, dataDir: '/tmp' }
+  const said = /only \d+ bytes came in \d+ s: see what slows down the service/
+  const store = await openStore('s3://bucket', settings)
+  await expect(store.readText('index.json')).rejects.toMatchObject({
+    name: 'RetryableError',
+    message: expect.stringMatching(said),
+  })
+  for (const place of ['s3://bucket', endpoint])
+    await expect(openPlace(place, settings).text('index.json')).rejects.toMatchObject({
+      name: 'RetryableError',
+      message: expect.stringMatching(said),
+    })
 })
 
 test('a service that is silent is waited for no longer than wanted', async () => {

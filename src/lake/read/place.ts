@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { open, realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
+import { systemClock } from '../../base/clock.ts'
 import { codeOf, FatalError, messageOf, RetryableError, UsageError } from '../../base/errors.ts'
 import { openHttp, redirectTarget, sendTo } from '../../base/http.ts'
-import type { ProxySettings } from '../../base/proxies.ts'
 import { INDEX, type LakeFile, type LakeIndex, parseIndex } from '../index-file.ts'
 import type { StoreSettings } from '../lake-store.ts'
 import { indexText, openFile } from './index-text.ts'
@@ -102,7 +102,7 @@ async function* whole(chunks: AsyncIterable<Buffer>, { path }: Fetched, signal: 
 function readerOf(place: string, settings: StoreSettings | undefined): Read {
   if (isFolder(place)) return readFolder(place)
   if (/^https?:\/\/[^/]*@/i.test(place)) throw new UsageError('the URL of a lake must have no user and password')
-  if (/^https?:\/\//i.test(place)) return readUrl(place.replace(/\/*$/, '/'), settings?.proxy)
+  if (/^https?:\/\//i.test(place)) return readUrl(place.replace(/\/*$/, '/'), settings)
   if (/^s3:\/\//i.test(place) && settings) return readBucket(place, settings)
   throw new UsageError('the place of a lake must be a folder, or begin with https://, http:// or s3://')
 }
@@ -129,14 +129,14 @@ function readBucket(place: string, settings: StoreSettings): Read {
     const { bucketOf } = await import('../s3/s3-store.ts')
     const { bucket, prefix } = bucketOf(place, settings)
     const body = await bucket.stream(prefix + path, signal)
-    if (body) return body as AsyncIterable<Buffer>
+    if (body) return body
     if (path === INDEX) throw new UsageError(`${place} has no ${INDEX}: no lake was exported into it`)
     throw new FatalError('it is missing')
   }
 }
 
-function readUrl(base: string, proxy: ProxySettings | undefined): Read {
-  const http = openHttp({ proxy, timeouts: { headers: SILENCE, body: SILENCE } })
+function readUrl(base: string, settings: StoreSettings | undefined): Read {
+  const http = openHttp({ proxy: settings?.proxy, timeouts: { headers: SILENCE, body: SILENCE } })
   return async (path, signal) => {
     const url = new URL(path, base)
     const { statusCode, headers, body } = await sendTo(http, url, { signal }).catch((error: unknown) => {
@@ -144,7 +144,7 @@ function readUrl(base: string, proxy: ProxySettings | undefined): Read {
       if (error instanceof FatalError || error instanceof RetryableError || error instanceof UsageError) throw error
       throw new RetryableError(`${base} does not answer`, { cause: error })
     })
-    if (statusCode >= 200 && statusCode < 300) return body
+    if (statusCode >= 200 && statusCode < 300) return http.piecesOf(body, settings?.clock ?? systemClock)
     body.on('error', () => {}).destroy()
     // It could lead anywhere.
     const elsewhere = redirectTarget(statusCode, headers.location, url.href)

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs'
-import type { Readable } from 'node:stream'
 import { AwsV4Signer } from 'aws4fetch'
 import type { Clock } from '../../base/clock.ts'
 import { FatalError, messageOf, RetryableError, UsageError } from '../../base/errors.ts'
@@ -40,7 +39,7 @@ export interface S3Bucket {
   /** @returns undefined when there is no such key @throws FatalError when it is refused; RetryableError when the service is away */
   get(key: string, signal?: AbortSignal): Promise<S3Object | undefined>
   /** The same for what may be long: it is read once. */
-  stream(key: string, signal?: AbortSignal): Promise<Readable | undefined>
+  stream(key: string, signal?: AbortSignal): Promise<AsyncIterable<Buffer> | undefined>
   /** @returns false when there is another object than the one that it may replace */
   put(key: string, upload: Upload): Promise<boolean>
   /** All keys that begin with a prefix, with their sizes in bytes. */
@@ -54,6 +53,8 @@ type Method = 'GET' | 'PUT' | 'DELETE'
 const ATTEMPTS = 5
 const FIRST_WAIT = 500
 const SILENCE = 60_000
+/** A service that is busy is waited for no longer, ms. */
+const LONGEST_PAUSE = 120_000
 /** SHA-256 of nothing. */
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
@@ -105,19 +106,21 @@ export function openBucket(
       signal,
       isStream = false,
     }: { upload?: Upload; signal?: AbortSignal | undefined; isStream?: boolean } = {},
-  ): Promise<(S3Object & { readonly body: Readable }) | undefined> {
+  ): Promise<(S3Object & { readonly body: AsyncIterable<Buffer> }) | undefined> {
     const isList = url.includes('?')
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted()
       const answer = await once(method, url, upload, signal)
-        .then((response) => answerOf(response, url, isStream))
+        .then((response) =>
+          answerOf(response, { url, isStream, body: http.piecesOf(response.body, clock), now: clock.now() }),
+        )
         .catch((error: unknown) => {
           signal?.throwIfAborted()
           if (error instanceof FatalError || error instanceof UsageError) throw error
-          return { status: 0, reason: messageOf(error) }
+          return { status: 0, reason: messageOf(error), pause: 0 }
         })
       if (!('status' in answer)) return answer
-      const { status, reason } = answer
+      const { status, reason, pause = 0 } = answer
       if (status === 404 && !reason.includes('NoSuchBucket') && !isList) return undefined
       // Another was put there, or is being put there.
       if (upload?.replaces !== undefined && (status === 412 || status === 409)) return undefined
@@ -125,8 +128,7 @@ export function openBucket(
         return await ask(method, url, { upload: { ...upload, replaces: undefined } })
       const said = `${new URL(url).host}, bucket ${bucket}: ${reason}`
       if (status !== 0 && status !== 429 && status < 500) throw new Refused(said)
-      if (attempt === ATTEMPTS) throw new RetryableError(said)
-      await clock.sleep(FIRST_WAIT * 2 ** (attempt - 1), signal)
+      await clock.sleep(waitAfter(attempt, pause, said), signal)
     }
   }
 
@@ -144,16 +146,34 @@ export function openBucket(
 }
 
 /** What a response says. @throws what reading its body does: it ends early */
-async function answerOf(response: HttpResponse, url: string, isStream: boolean) {
-  const { statusCode: status, headers, body } = response
-  if (status < 200 || status >= 300) return { status, reason: await reasonOf(response, url) }
+async function answerOf(
+  response: HttpResponse,
+  { url, isStream, body, now }: { url: string; isStream: boolean; body: AsyncIterable<Buffer>; now: number },
+) {
+  const { statusCode: status, headers } = response
+  if (status < 200 || status >= 300)
+    return { status, reason: await reasonOf(response, url, body), pause: pauseOf(headers, now) }
   // What stands between answers for a bucket that is away, and has stored nothing.
   const isPage = String(headers['content-type']).startsWith('text/html') && !url.endsWith('.html')
   const text = isStream && !isPage ? '' : await textOf(body)
   if (isPage || (url.includes('?') && !text.includes('<ListBucketResult')))
-    return { status: 0, reason: `status ${status} with what no bucket sends` }
+    return { status: 0, reason: `status ${status} with what no bucket sends`, pause: 0 }
   // A proxy that packs bodies marks the tag as weak; no condition takes that, and the service knows the tag without it.
   return { body, text, tag: headers.etag?.toString().replace(/^W\//, '') }
+}
+
+/** How long to wait before a request is sent again, ms. @throws RetryableError after the last time, and where the service wants to be left alone for long */
+function waitAfter(attempt: number, pause: number, said: string): number {
+  const busy = pause > 0 ? `, and that it is busy for ${Math.ceil(pause / 1000)} s more: call again after that` : ''
+  if (attempt === ATTEMPTS || pause > LONGEST_PAUSE) throw new RetryableError(said + busy)
+  return Math.max(pause, FIRST_WAIT * 2 ** (attempt - 1))
+}
+
+/** How long a service that is busy wants to be left alone: `Retry-After` in seconds or as a date by its clock; ms, 0 where it does not say. */
+function pauseOf({ 'retry-after': after, date }: HttpResponse['headers'], now: number): number {
+  const seconds = Number(after ?? Number.NaN)
+  const ms = Number.isNaN(seconds) ? Date.parse(String(after)) - (Date.parse(String(date)) || now) : 1000 * seconds
+  return Math.max(0, ms || 0)
 }
 
 /** Sizes in bytes by key. @param answer the XML of a query */
@@ -183,7 +203,11 @@ function conditionOf(upload: Upload | undefined): Record<string, string> {
 }
 
 /** Status, what S3 calls the error, and where it says that the bucket is. */
-async function reasonOf({ statusCode, headers, body }: HttpResponse, url: string): Promise<string> {
+async function reasonOf(
+  { statusCode, headers }: HttpResponse,
+  url: string,
+  body: AsyncIterable<Buffer>,
+): Promise<string> {
   const code = /<Code>([\w.]{1,60})<\/Code>/.exec(await textOf(body).catch(() => ''))?.[1]
   const elsewhere = redirectTarget(statusCode, headers.location, url)
   const redirect = elsewhere ? `, a redirect to ${elsewhere}, which is not followed` : ''
@@ -191,7 +215,7 @@ async function reasonOf({ statusCode, headers, body }: HttpResponse, url: string
 }
 
 /** The body of a response that is not long. */
-async function textOf(response: Readable, most = 64_000_000): Promise<string> {
+async function textOf(response: AsyncIterable<Buffer>, most = 64_000_000): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of response) {
