@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { guildList } from '../../src/resources/guild-list/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { leaderboards } from '../../src/resources/leaderboards/index.ts'
+import { territories } from '../../src/resources/territories/index.ts'
 import { worldEvents } from '../../src/resources/world-events/index.ts'
 import { lastAccepted } from '../../src/sync/ledger/ledger.ts'
-import { answerGuild, guildBody, guildId, playerId, syncGuild, syncGuilds } from '../support/guild-answers.ts'
+import { answerGuild, guildBody, guildId, place, playerId, syncGuild, syncGuilds } from '../support/guild-answers.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { item, worldOf } from '../support/world.ts'
 
@@ -27,6 +28,29 @@ describe('one wrong number', () => {
       ).toEqual([[0]])
     },
   )
+
+  test('of two for one thing counts for nothing, whatever the latest is, however often it comes', async () => {
+    const ore = (stored: number) => ({ type: 'ORE', generation: 10, baseGeneration: 5, stored, limit: 9 })
+    const map = (...resources: object[]) => ({ Oak: place('a', '08:00', { resources }), Fir: place('b', '08:00') })
+    const stored = () => world.rows('select observed_at, stored from game.territory_resource order by 1')
+    await world.sync(territories, map(ore(3)), '10:00')
+    for (const [nth, at] of ['10:01', '10:02', '10:03'].entries()) {
+      const fir = place('b', '08:00', { hq: nth % 2 === 0 })
+      await world.sync(territories, { ...map(ore(3), ore(9)), Fir: fir }, at)
+      expect(await stored()).toEqual([['10:00', 3]])
+    }
+    const ranks = (...ratings: number[]) =>
+      guildBody('a', owner, {
+        seasonRanks: Object.fromEntries(ratings.map((rating, nth) => [`${'0'.repeat(nth)}31`, { rating }])),
+      })
+    for (const [at, body] of [
+      ['11:00', ranks(100)],
+      ['11:10', ranks(100, 700)],
+      ['11:20', ranks(100, 700)],
+    ] as const)
+      await syncGuild(world, body, at)
+    expect(await world.rows('select rating, observed_at from game.guild_season')).toEqual([[100, '11:00']])
+  })
 
   test('as a place of a leaderboard makes no board of millions of places', async () => {
     const entry = (nth: number) => ({

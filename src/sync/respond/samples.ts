@@ -73,6 +73,15 @@ export async function appendSamples(sql: Sql, incoming: readonly IncomingSamples
   return incoming.map((one) => row?.sampled[some.indexOf(one)] ?? none)
 }
 
+/** Of rows with one key the first: the others, too, would be compared with the latest sample, and where it is that of the first, be written. */
+function firstOfKeys(rows: readonly Row[], key: readonly string[]): readonly Row[] {
+  const seen = new Set<string>()
+  return rows.filter((row) => {
+    const text = key.map((property) => row[property]).join('\n')
+    return !seen.has(text) && seen.add(text)
+  })
+}
+
 /**
  * It looks for the latest up to the response's own instant: so Postgres reads the newest month first, and the others only
  * where that has none. @param nth of the tables of the statement
@@ -99,7 +108,7 @@ function appending({ sample, rows, leftOut = new Set(), unknown = new Set() }: I
     counters.map((counter) => `count(*) filter (where ${when(counter)})`).join(' + ') || '0'
   const [compared, written] = [`compared${nth}`, `written${nth}`]
   return {
-    records: JSON.stringify(rows.map(record)),
+    records: JSON.stringify(firstOfKeys(rows, sample.key).map(record)),
     write: `${compared} as materialized (
        select incoming.*, latest.observed_at as "latest at"${values.map((column) => `, latest.${column} as "latest ${column}"`).join('')}
          from jsonb_to_recordset($${nth + 2}::jsonb) as incoming(${measured.map(([, column]) => `${column.name} ${column.getSQLType()}`).join(', ')})
