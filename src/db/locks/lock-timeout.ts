@@ -63,6 +63,25 @@ export function limitLockWaits(db: Database, what: string): Database {
   }
 }
 
+/**
+ * Locks a table whose part this transaction has locked already, but for no writer that waits for the part and has the table: before
+ * Postgres looks for deadlocks this ends, so that it is never the writer that Postgres ends.
+ * @throws LockTimeout
+ */
+export async function lockBesideWriters(sql: Sql, table: string): Promise<void> {
+  await sql.query(
+    `select set_config('lock_timeout',
+                       greatest(1, least($1, 800 * extract(epoch from current_setting('deadlock_timeout')::interval)))::int::text, true)`,
+    [LOCK_TIMEOUT],
+  )
+  try {
+    await sql.query(`lock table only ${table} in access exclusive mode`)
+  } catch (error) {
+    if (sqlState(error) !== '55P03') throw error
+    throw new LockTimeout(`another session uses ${table}, and this gave way; try again later`)
+  }
+}
+
 /** Reads on another connection which sessions block this one: after the timeout they are unknown. */
 function watchBlockers(db: Database, pid: number, seen: { blockers: readonly Blocker[] }): () => void {
   const read = async () => {

@@ -1,4 +1,5 @@
 import type { Database, Sql } from '../../db/database.ts'
+import { lockBesideWriters } from '../../db/locks/lock-timeout.ts'
 import type { RetainedTable } from '../declare/resource.ts'
 import { bulkTable } from '../sql/history-sql.ts'
 
@@ -166,6 +167,7 @@ function splitBefore(db: Database, names: TableNames, before: Part, first: Date)
   return db.transaction(async (sql) => {
     const created: string[] = []
     await sql.query(`lock table ${before.name} in access exclusive mode`)
+    await lockBesideWriters(sql, names.table)
     const taken = await takeRows(sql, names, before.name, 'true')
     await sql.query(`drop table ${before.name}`)
     await createPartition(sql, names, `${names.stem}_before`, ['minvalue', instant(first)])
@@ -204,7 +206,10 @@ async function createMonth(
   const [bound] = (await partsOf(sql, names.table)).filter(
     (part) => part.to === null && part.from?.getTime() === month.getTime(),
   )
-  if (bound) await sql.query(`alter table ${names.table} detach partition ${rest}`)
+  if (bound) {
+    await lockBesideWriters(sql, names.table)
+    await sql.query(`alter table ${names.table} detach partition ${rest}`)
+  }
   await sql.query(`alter table ${names.table} attach partition ${name} for values from (${from}) to (${to})`)
   if (bound) await attachRest(sql, names.table, rest, monthOf(month, 1))
   if (taken) await putRows(sql, names, taken)

@@ -1,6 +1,7 @@
 import { and, eq, isNotNull } from 'drizzle-orm'
 import type { Database, Sql } from '../../db/database.ts'
 import { lockForTransaction } from '../../db/locks/held-locks.ts'
+import { lockBesideWriters } from '../../db/locks/lock-timeout.ts'
 import { typed } from '../../db/typed.ts'
 import type { Averages, RetainedTable } from '../declare/resource.ts'
 import { averagingLock } from '../respond/load-response.ts'
@@ -42,6 +43,7 @@ async function rollUpMonth(
   const parts = await partsOf(sql, table)
   const oldest = parts.find(({ from, to }) => from === null && to !== null)?.name ?? `${stem}_before`
   // From here on every query of the table waits.
+  await lockBesideWriters(sql, table)
   await sql.query(`alter table ${table} detach partition ${part.name}`)
   await sql.query(`drop table ${part.name}`)
   await sql.query(`alter table ${table} detach partition ${oldest}`)
