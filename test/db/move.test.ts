@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { migrateDatabase } from '../../src/app/app.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
-import { type Moved, type MoveOptions, moveDatabase } from '../../src/db/move/move.ts'
+import { type Moved, moveDatabase } from '../../src/db/move/move.ts'
 import { growingTables } from '../../src/resources/index.ts'
 import { repairPartitions } from '../../src/sync/retention/partitions.ts'
 import { contentOf, partitionsOf } from '../support/database-content.ts'
@@ -32,8 +32,11 @@ async function filledDatabase(kind: Database['kind']): Promise<Database> {
 }
 
 const silent = { onProgress: () => undefined, onCopied: () => undefined }
-const move = (source: Database, target: Database, options: Partial<MoveOptions> = {}): Promise<Moved> =>
-  moveDatabase(source, target, { ...silent, ...options })
+const move = (
+  source: Database,
+  target: Database,
+  options: Partial<Parameters<typeof moveDatabase>[2]> = {},
+): Promise<Moved> => moveDatabase(source, target, { ...silent, ...options })
 
 async function expectSame(source: Database, target: Database): Promise<void> {
   expect(await contentOf(target)).toEqual(await contentOf(source))

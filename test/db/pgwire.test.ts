@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { systemClock, virtualClock } from '../../src/base/clock.ts'
 import { openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { MessageReader, messageOf } from '../../src/db/pgwire/messages.ts'
-import { serveWire, type WireServer } from '../../src/db/pgwire/pgwire-server.ts'
+import { serveWire } from '../../src/db/pgwire/pgwire-server.ts'
 import { buildProgram, runProgram, startCommand, startProgram } from '../support/cli.ts'
 import { testDataDir } from '../support/postgres.ts'
 import { contentOf } from '../support/world.ts'
 
 const clock = virtualClock(Date.UTC(2026, 5, 1))
-let server: WireServer
+let server: Awaited<ReturnType<typeof serveWire>>
 let close: () => Promise<void>
 let dataDir: string
 let before: Record<string, unknown[]>

@@ -14,7 +14,7 @@ export interface TableSize {
   readonly bytes: number
 }
 
-export interface MoveOptions {
+interface MoveOptions {
   readonly signal?: AbortSignal | undefined
   /** Called while rows are copied: the table, and how many rows of all are in the target. */
   readonly onProgress: (table: string, rows: number, of: number) => void

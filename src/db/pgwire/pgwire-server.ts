@@ -298,7 +298,7 @@ function cancel({ id, secret }: Opening & { kind: 'cancel' }, { multiplexer, ope
 }
 
 /** A port that speaks the Postgres protocol. */
-export interface WireServer {
+interface WireServer {
   readonly host: string
   readonly port: number
   /** Sends every client the shutdown error, and ends all connections. */
