@@ -25,7 +25,7 @@ describe('the pages that readers begin with, on the embedded database,', () => {
     const { db, statements } = watched(web.world.db)
     const { ask } = await serve({ ...web.world, db }, { makesFirstPages: true })
     const has = (part: string) => statements.some((text) => text.includes(part))
-    for (const part of ['membership_event', 'member_activity', 'top_gained', "'territory' as kind"])
+    for (const part of ['membership_event', 'member_activity', 'counter_top', "'territory' as kind"])
       await vi.waitUntil(() => has(part), { timeout: 60_000, interval: 50 })
     expect((await ask('/')).status).toBe(200)
     await sleep(2000)
