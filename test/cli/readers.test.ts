@@ -110,7 +110,7 @@ describe('a command that reads or changes a history', () => {
       expect.stringContaining('are not those of this version: `wynnsync migrate`'),
     ])
     expect(await db.values(`select sha256 from sync.installed_sql where name like '%05-item'`)).toEqual([['another']])
-    await db.query('drop function analytics.top_gained')
+    await db.query('drop function analytics.counter_top cascade')
     const { child, finished } = startProgram(['serve', '--port', '0', '--json'], { DATABASE_URL }, folder)
     child.stdout?.setEncoding('utf8')
     const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [string]
