@@ -64,8 +64,8 @@ export function limitLockWaits(db: Database, what: string): Database {
 }
 
 /**
- * Locks a table whose part this transaction has locked already, but for no writer that waits for the part and has the table: before
- * Postgres looks for deadlocks this ends, so that it is never the writer that Postgres ends.
+ * Locks a partitioned table where this transaction holds a lock on one of its partitions. A writer that has the table and waits for the
+ * partition would be a deadlock, and Postgres may end either: this gives up before it looks for one (`deadlock_timeout`).
  * @throws LockTimeout
  */
 export async function lockBesideWriters(sql: Sql, table: string): Promise<void> {
