@@ -55,30 +55,26 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   // Inside the engine types may be named from above: only values make one file need another when it runs.
   'src/sync': [
-    ...[
-      ['tables'],
-      ['sql'],
-      ['declare'],
-      ['normalize'],
-      ['ledger'],
-      ['evidence'],
-      ['archive'],
-      ['privacy'],
-      ['outbox'],
-    ],
-    ...[
-      ['respond'],
-      ['refold'],
-      ['worklist'],
-      ['run'],
-      ['retention'],
-      ['coverage'],
-      ['schedule'],
-      ['backfill'],
-      ['replay'],
-      ['retract'],
-      ['verify'],
-    ],
+    ['tables'],
+    ['sql'],
+    ['declare'],
+    ['normalize'],
+    ['ledger'],
+    ['evidence'],
+    ['archive'],
+    ['privacy'],
+    ['outbox'],
+    ['respond'],
+    ['refold'],
+    ['worklist'],
+    ['run'],
+    ['retention'],
+    ['coverage'],
+    ['schedule'],
+    ['backfill'],
+    ['replay'],
+    ['retract'],
+    ['verify'],
     ['overview'],
   ],
 }
@@ -180,8 +176,12 @@ describe('the files of src', () => {
 
   test('load at the start of any command neither HTTP nor tables nor a database', () => {
     expect([...loadedBy('src/main.ts')].filter((name) => !name.startsWith('node:'))).toEqual([
-      ...['src/main.ts', 'src/base/user-folders.ts', 'env-paths'],
-      ...['src/cli/compiled-code.ts', 'src/base/private-folder.ts', 'src/base/errors.ts'],
+      'src/main.ts',
+      'src/base/user-folders.ts',
+      'env-paths',
+      'src/cli/compiled-code.ts',
+      'src/base/private-folder.ts',
+      'src/base/errors.ts',
     ])
     const all = [...loadedBy('src/cli/program.ts')]
     expect(all).toContain('zod')

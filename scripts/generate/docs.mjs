@@ -17,18 +17,19 @@ import { explained } from './policies.mjs'
 
 /** Files and folders whose functions everything calls: a tree of calls leaves them out. */
 const COMMON = [
-  ...[
-    'api/endpoints',
-    'api/errors',
-    'api/http',
-    'api/schemas',
-    'base',
-    'db',
-    'drawing/words',
-    'resources/record',
-    'resources/redaction',
-  ],
-  ...['sync/normalize/hash', 'sync/run/run-log', 'sync/sql', 'sync/tables'],
+  'api/endpoints',
+  'api/errors',
+  'api/http',
+  'api/schemas',
+  'base',
+  'db',
+  'drawing/words',
+  'resources/record',
+  'resources/redaction',
+  'sync/normalize/hash',
+  'sync/run/run-log',
+  'sync/sql',
+  'sync/tables',
 ]
 
 export const tables = {

@@ -59,7 +59,7 @@ function method({ name, text, columns, given }) {
     (one) => `${safe(one.name)}: ${argumentType(one)}${one.required === true ? '' : ' = None'}`,
   )
   const passed = arguments_.map((one) => `"${one.name}": ${safe(one.name)}`)
-  const signature = ['self', '*', ...parameters, ...['limit: Optional[int] = None', 'order: Optional[str] = None']]
+  const signature = ['self', '*', ...parameters, 'limit: Optional[int] = None', 'order: Optional[str] = None']
   const names = columns.map(([column]) => `"${column}"`).join(', ')
   const instants = columns.filter(([, { format }]) => format === 'date-time').map(([column]) => `"${column}"`)
   return `

@@ -41,7 +41,9 @@ export function proxyFor(url: string, proxy: ProxySettings): ChosenProxy | undef
   if (!chosen) return undefined
   let isExcluded: boolean | undefined
   const asked = new EnvHttpProxyAgent({
-    ...{ httpProxy, httpsProxy, noProxy },
+    httpProxy,
+    httpsProxy,
+    noProxy,
     clientFactory: (client) => new Pool(client.origin),
     factory: (_origin, options) => {
       // A connection through a proxy is made by a function.

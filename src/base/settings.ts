@@ -207,8 +207,12 @@ export const settingNames: readonly string[] = Object.keys(settings.shape)
 
 /** Settings that are shown nowhere. */
 export const secretSettings: readonly string[] = [
-  ...['PGPASSWORD', 'WYNNSYNC_TOKEN', 'WYNNSYNC_CLIENT_SECRET', 'WYNNSYNC_WEBHOOK_URL'],
-  ...['AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
+  'PGPASSWORD',
+  'WYNNSYNC_TOKEN',
+  'WYNNSYNC_CLIENT_SECRET',
+  'WYNNSYNC_WEBHOOK_URL',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
 ]
 
 /** The default of a setting as it would be written, or undefined. */

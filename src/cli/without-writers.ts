@@ -7,7 +7,7 @@ import { resources } from '../resources/index.ts'
 const ALONE = 'wynnsync move'
 
 /** Everything that takes a lock before it writes into a database. */
-const names = [...['start', 'maintain', 'replay'], ...resources.flatMap(({ name }) => [name, `backfill ${name}`])].map(
+const names = ['start', 'maintain', 'replay', ...resources.flatMap(({ name }) => [name, `backfill ${name}`])].map(
   (name) => `wynnsync ${name}`,
 )
 

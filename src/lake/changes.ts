@@ -73,7 +73,8 @@ export async function readingOf(sql: Sql, place: string): Promise<Reading> {
     source: sha256(`${place} since ${madeAt ?? ''} ${cluster}`),
     formerSource: sha256(`${place} ${cluster}`),
     lastRun: (await latestRun(sql, `not ${isOfLake('one')}`)) ?? (await latestRun(sql, 'true')) ?? null,
-    ...{ transaction: BigInt(transaction), next: BigInt(next) },
+    transaction: BigInt(transaction),
+    next: BigInt(next),
   }
 }
 

@@ -194,11 +194,17 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
     ...(before?.files ?? []).map(({ path }) => ({ path, since: at })),
   ].filter(({ path, since }) => !paths.has(path) && clock.now() - Date.parse(since) < keepMs)
   const index: LakeIndex = {
-    ...{ format: FORMAT, program, at, source: reading.source, lastRun: reading.lastRun, people },
+    format: FORMAT,
+    program,
+    at,
+    source: reading.source,
+    lastRun: reading.lastRun,
+    people,
     isSandbox: (await readOrigin(sql)).isSandbox ?? null,
     coverage: await coverageOf(sql),
     tables: Object.fromEntries(tables.map((one) => [one.name, one.types])),
-    ...{ files, replaced },
+    files,
+    replaced,
   }
   await writeTableIndexes(store, before, index)
   await writeIndex(store, index)
@@ -221,7 +227,10 @@ async function exportSnapshot(work: Export, before: LakeIndex | undefined): Prom
 function countsOf(kept: readonly LakeFile[], jobs: readonly Job[]): Exported {
   const writtenRows = jobs.reduce((sum, { rows }) => sum + rows, 0)
   return {
-    ...{ files: kept.length + jobs.length, written: jobs.length, writtenRows, dropped: 0 },
+    files: kept.length + jobs.length,
+    written: jobs.length,
+    writtenRows,
+    dropped: 0,
     rows: kept.reduce((sum, { rows }) => sum + rows, writtenRows),
     bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0),
   }

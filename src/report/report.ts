@@ -112,8 +112,12 @@ async function contributionFigure(sql: Sql, guild: string, frame: Frame): Promis
     table: {
       columns: ['Member', 'Rank', 'Contributed', 'Share', 'Place', 'Quality'],
       rows: rows.map((one) => [
-        ...[playerCell(frame, one.player, one.username), one.rank, one.contributed, percent(one.share)],
-        ...[one.position, one.quality],
+        playerCell(frame, one.player, one.username),
+        one.rank,
+        one.contributed,
+        percent(one.share),
+        one.position,
+        one.quality,
       ]),
       note: qualityNote,
     },
@@ -162,7 +166,12 @@ async function membersFigure(sql: Sql, guild: string, frame: Frame): Promise<Fig
     table: {
       columns: ['Member', 'Rank', 'Status', 'Last seen (UTC)', 'Days ago', 'Why it cannot be known'],
       rows: members.map(({ player, username, rank, status, seen, days, reason }) => [
-        ...[playerCell(frame, player, username), rank, status, seen, days, reason],
+        playerCell(frame, player, username),
+        rank,
+        status,
+        seen,
+        days,
+        reason,
       ]),
     },
   }

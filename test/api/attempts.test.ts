@@ -48,7 +48,10 @@ test('a 429 blocks the bucket, an error of the server counts as unanswered', () 
   })
   expect(endingOf(outcome(503), 0)).toMatchObject({ answered: false, receivedAt, refusal: null })
   expect([200, 404, 429, 499, 500].map((status) => endingOf(outcome(status), 0).answered)).toEqual([
-    ...[true, true, true, true],
+    true,
+    true,
+    true,
+    true,
     false,
   ])
   expect(endingOf({ ...outcome(0), status: null, failure: 'refused' }, 0).answered).toBe(false)

@@ -92,9 +92,16 @@ describe.each<Dialect>(['live', 'documented'])('the sandbox, in the %s dialect,'
     const guild = (await api.guilds.byUuid(guilds[0]?.uuid ?? '')).read()
     asked = {
       ...anything,
-      ...{ guild: guild.name ?? '', prefix: guild.prefix ?? '', guildUuid: guild.uuid },
-      ...{ player: uuid, characterUuid, pk: articles[0]?.pk ?? 0 },
-      ...{ code, verifier: codeVerifier, redirectUri, page: dialect === 'documented' ? 0 : 1 },
+      guild: guild.name ?? '',
+      prefix: guild.prefix ?? '',
+      guildUuid: guild.uuid,
+      player: uuid,
+      characterUuid,
+      pk: articles[0]?.pk ?? 0,
+      code,
+      verifier: codeVerifier,
+      redirectUri,
+      page: dialect === 'documented' ? 0 : 1,
     }
     await guest.close()
   })

@@ -50,7 +50,13 @@ describe('what does not fit', () => {
 
   test('has a type as JSON has it', () => {
     expect([null, [], {}, 'a', 1, true, undefined].map(typeOf)).toEqual([
-      ...['null', 'array', 'object', 'string', 'number', 'boolean', 'undefined'],
+      'null',
+      'array',
+      'object',
+      'string',
+      'number',
+      'boolean',
+      'undefined',
     ])
   })
 })

@@ -98,7 +98,13 @@ console.log(JSON.stringify([packageName, problems]))
   test('has one copy of the program, and runs it with an embedded database', async () => {
     const installed = join(folder, 'node_modules/wynnsync')
     expect((await readdir(join(installed, 'dist'))).sort()).toEqual([
-      ...['api', 'base', 'cluster', 'main.js', 'program', 'questions', 'sandbox'],
+      'api',
+      'base',
+      'cluster',
+      'main.js',
+      'program',
+      'questions',
+      'sandbox',
     ])
     const env = { ...process.env, WYNNSYNC_DATA_DIR: join(folder, 'data'), WYNNSYNC_BASE_URL: sandbox.url }
     const wynnsync = async (...args: string[]) => (await run('npx', ['wynnsync', ...args], { cwd: folder, env })).stdout
@@ -221,7 +227,11 @@ export const wrong: Until = 'tomorrow'
 /** What the compiler says of a file in the folder; empty when it has no objection. */
 async function compile(file: string, options: object): Promise<string> {
   const compilerOptions = {
-    ...{ target: 'es2023', module: 'nodenext', strict: true, noEmit: true, lib: ['es2023', 'dom'] },
+    target: 'es2023',
+    module: 'nodenext',
+    strict: true,
+    noEmit: true,
+    lib: ['es2023', 'dom'],
     ...options,
   }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }))

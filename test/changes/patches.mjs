@@ -15,7 +15,9 @@ export function readChanges() {
       const [title = '', ...lines] = text.slice(0, text.indexOf('diff --git')).split('\n').filter(Boolean)
       const entries = lines.map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)])
       return {
-        ...{ name: name.replace('.patch', ''), title, path },
+        name: name.replace('.patch', ''),
+        title,
+        path,
         files: entries.filter(([file]) => file !== 'tests'),
         tests: (entries.find(([file]) => file === 'tests')?.[1] ?? '').split(' '),
         touched: [...text.matchAll(/^diff --git a\/(\S+)/gm)].map(([, file = '']) => file),

@@ -27,7 +27,11 @@ async function usersFolder(...files: readonly string[]): Promise<string> {
 }
 
 const credential: StoredCredential = {
-  ...{ kind: 'token', baseUrl: 'http://127.0.0.1:1/v3', scopes: [], lastUsedAt: null, who: null },
+  kind: 'token',
+  baseUrl: 'http://127.0.0.1:1/v3',
+  scopes: [],
+  lastUsedAt: null,
+  who: null,
   obtainedAt: '2026-06-01T10:00:00.000Z',
   token: () => 'wgc_of-the-tester',
 }

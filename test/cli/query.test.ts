@@ -158,8 +158,13 @@ describe.each(kindsOfLongTests)('wynnsync query and status on the %s database', 
 
   test('filters, sorts and selects, as the read API does', async () => {
     const strong = await query(
-      ...['item_identification', 'identification=rawStrength', 'raw=gte.2997', 'type=in.(weapon,armour)'],
-      ...['order=raw.desc', 'select=internal_name,raw', '--json'],
+      'item_identification',
+      'identification=rawStrength',
+      'raw=gte.2997',
+      'type=in.(weapon,armour)',
+      'order=raw.desc',
+      'select=internal_name,raw',
+      '--json',
     )
     expect([strong.err, JSON.parse(strong.out)]).toEqual([
       '',

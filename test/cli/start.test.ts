@@ -82,11 +82,9 @@ describe('wynnsync start', () => {
     const { port } = silent.address() as AddressInfo
     const dataDir = await testDataDir()
     const environment = {
-      ...{
-        WYNNSYNC_DATA_DIR: dataDir,
-        WYNNSYNC_BASE_URL: `http://127.0.0.1:${port}`,
-        WYNNSYNC_SCHEDULE: only('seasons'),
-      },
+      WYNNSYNC_DATA_DIR: dataDir,
+      WYNNSYNC_BASE_URL: `http://127.0.0.1:${port}`,
+      WYNNSYNC_SCHEDULE: only('seasons'),
     }
     const requested = once(silent, 'request')
     const { child, finished } = startProgram(['start'], environment)

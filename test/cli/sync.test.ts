@@ -15,8 +15,20 @@ import { servedApi, serveItems } from '../support/served.ts'
 import { instantOf, item } from '../support/world.ts'
 
 const contract = [
-  ...['resource', 'status', 'observedAt', 'requests', 'pages', 'records', 'inserted', 'changed', 'closed', 'unchanged'],
-  ...['events', 'rejected', 'quarantined', 'durationMs'],
+  'resource',
+  'status',
+  'observedAt',
+  'requests',
+  'pages',
+  'records',
+  'inserted',
+  'changed',
+  'closed',
+  'unchanged',
+  'events',
+  'rejected',
+  'quarantined',
+  'durationMs',
 ]
 const names = ['items', 'recipes', 'item-sets', 'item-metadata']
 const trees = ['Ash', 'Elm', 'Oak', 'Yew'].map((name) => item(name))

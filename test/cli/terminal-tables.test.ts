@@ -187,7 +187,10 @@ describe('a table in a pipe', () => {
 
   test('is as one that a wide terminal shows, in less than a third of the time', () => {
     const rows = Array.from({ length: 3000 }, (_, n) => ({
-      ...{ name: n % 50 === 0 ? `槍 ${n}` : `Spear ${n}`, level: n, text: 'x'.repeat(n % 40), none: null },
+      name: n % 50 === 0 ? `槍 ${n}` : `Spear ${n}`,
+      level: n,
+      text: 'x'.repeat(n % 40),
+      none: null,
       ...Object.fromEntries(Array.from({ length: 20 }, (__, column) => [`c${column}`, `${n} ${column}`])),
     }))
     const columns = Object.keys(rows[0] ?? {})

@@ -144,7 +144,9 @@ test('a sync from a crontab sends what it changed; status and doctor say what is
   expect(tested).toMatchObject({ code: 0, out: expect.stringContaining('the latest that it is about, of ') })
   expect(receiver.got.at(-1)).toMatchObject({
     id: expect.stringMatching(/^test_/),
-    ...{ watch: 'bows', title: 'test of bows: item changed', events: [{ text: 'Oak Bow: 1 changed' }] },
+    watch: 'bows',
+    title: 'test of bows: item changed',
+    events: [{ text: 'Oak Bow: 1 changed' }],
   })
   expect(JSON.parse((await run('status', '--json')).out).watches).toEqual(watches)
   const db = await openServer(environment.DATABASE_URL)
@@ -283,7 +285,11 @@ describe('watches.json of an earlier version', () => {
     expect(JSON.parse(readFileSync(`${file}.taken`, 'utf8')).watches).toEqual([one])
     const { events, groupSeconds } = one
     expect((await rowsIn(environment.DATABASE_URL)).find((row) => Object(row).name === 'mine')).toEqual({
-      ...{ name: 'mine', rule: { events, groupSeconds }, player: ['Somebody'], target, site: 'https://example.org' },
+      name: 'mine',
+      rule: { events, groupSeconds },
+      player: ['Somebody'],
+      target,
+      site: 'https://example.org',
     })
     expect((await run('watch', 'list')).err).toBe('')
     // What a kill leaves before the file is renamed; then a file that somebody goes on to edit.
@@ -366,7 +372,9 @@ test('a watch that this version cannot read is named, stays, and stops no other'
     ['odd', ['of-a-secret-name'], 'of-a-secret-name'],
   ] as const)
     await db.query('insert into sync.watch values ($1, $2::text::jsonb, null, $3::text::jsonb, null)', [
-      ...[name, JSON.stringify(rule), JSON.stringify(target)],
+      name,
+      JSON.stringify(rule),
+      JSON.stringify(target),
     ])
   await db.query(`insert into sync.watch_delivery (watch, number, attempts) values ('later', 1, 0)`)
   const synced = await sync('new')

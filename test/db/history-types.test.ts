@@ -44,8 +44,16 @@ test('a row that normalize returns holds the key and the columns, and none that 
 test('SQL names are the snake_case of the property names', () => {
   const namesOf = (table: PgTable) => getTableConfig(table).columns.map((one) => one.name)
   expect(namesOf(swords)).toEqual([
-    ...['smith_id', 'ordinal', 'display_name', 'level2_xp', 'seen_by'],
-    ...['valid_from', 'valid_until', 'previous_until', 'hash', 'extra'],
+    'smith_id',
+    'ordinal',
+    'display_name',
+    'level2_xp',
+    'seen_by',
+    'valid_from',
+    'valid_until',
+    'previous_until',
+    'hash',
+    'extra',
   ])
   expect(namesOf(gems)).toEqual(['smith_id', 'ordinal', 'valid_from', 'slot', 'colour', 'facets'])
   expect(namesOf(shields)).toContain('document')

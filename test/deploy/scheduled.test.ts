@@ -62,7 +62,9 @@ async function scheduled() {
     // What is not given is empty there.
     const environment = Object.fromEntries(names.map((name) => [name, given[name] ?? '']))
     return {
-      ...{ ...environment, WYNNSYNC_DATA_DIR: join(folder, 'wynnsync'), WYNNSYNC_BASE_URL: sandbox.url },
+      ...environment,
+      WYNNSYNC_DATA_DIR: join(folder, 'wynnsync'),
+      WYNNSYNC_BASE_URL: sandbox.url,
       PATH: `${programs}:${process.env.PATH}`,
     }
   }

@@ -98,7 +98,16 @@ async function opened(stage: Stage, root: string, server: string) {
   const began = Date.now()
   const hook = await receiver()
   return {
-    ...{ stage, root, first, api, server, hook, territories, history, from, began },
+    stage,
+    root,
+    first,
+    api,
+    server,
+    hook,
+    territories,
+    history,
+    from,
+    began,
     around: { stage, root, environment, server },
     /** The share of the time that is over. */
     share: () => ((Date.now() - began) * speed) / (days * 24 * HOUR),
@@ -239,8 +248,12 @@ function summarize({ stage }: Theatre, players: readonly Player[]): boolean {
   }
   const said = [...warnings].sort(([, a], [, b]) => b - a).slice(0, 12)
   const text = [
-    ...[`${stage.commands} commands, ${stage.stumbles.length} stumbles`, ...lines, 'The longest:', ...longest],
-    ...['What start warned of:', ...said.map(([kind, count]) => `  ${count} times ${kind}`)],
+    `${stage.commands} commands, ${stage.stumbles.length} stumbles`,
+    ...lines,
+    'The longest:',
+    ...longest,
+    'What start warned of:',
+    ...said.map(([kind, count]) => `  ${count} times ${kind}`),
     ...(stage.stumbles.length > 0 ? ['Stumbles:', ...stage.stumbles] : []),
   ].join('\n')
   stage.note(text)

@@ -13,8 +13,14 @@ if (built.status !== 0) process.exit(1)
 // Below the libraries, so that it finds those.
 const outfile = join(root, 'node_modules/.cache/wynnsync-fortnight/play.mjs')
 await build({
-  ...{ entryPoints: [join(import.meta.dirname, 'play.ts')], outfile, absWorkingDir: root },
-  ...{ bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'warning' },
+  entryPoints: [join(import.meta.dirname, 'play.ts')],
+  outfile,
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  packages: 'external',
+  logLevel: 'warning',
 })
 const { play } = await import(pathToFileURL(outfile).href)
 process.exit((await play(root)) ? 0 : 1)

@@ -101,7 +101,9 @@ export class Stage {
   start(line: string, { cwd, environment }: Place): Running {
     const child = spawn('nice', ['-n', '5', 'bash', '-o', 'pipefail', '-c', line], {
       ...this.owner,
-      ...{ cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] as const },
+      cwd,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'] as const,
       env: { PATH: `${join(this.folder, 'bin')}:${process.env.PATH}`, HOME: cwd, TMPDIR: cwd, ...environment },
     })
     const group = child.pid ?? 0

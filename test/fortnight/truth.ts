@@ -48,8 +48,12 @@ export async function compareWithTruth(
   const holders = await compareHolders(db, map, polls, seed)
   return {
     counts: {
-      ...{ responses: polls.length + lists.length + members.responses, captures: captures.count },
-      ...{ joins: members.joins, leaves: members.leaves, sessions: rows.length, holders: holders.count },
+      responses: polls.length + lists.length + members.responses,
+      captures: captures.count,
+      joins: members.joins,
+      leaves: members.leaves,
+      sessions: rows.length,
+      holders: holders.count,
     },
     wrong: [
       ...[captures.wrong, members.wrong, holders.wrong].flat(),

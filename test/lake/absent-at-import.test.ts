@@ -82,7 +82,10 @@ describe('a lake that is imported while a response lacks what it had', () => {
     const [both, one] = [{ 1: { rank: 'owner' }, 2: {} }, { 1: { rank: 'owner' } }]
     for (const { db } of [theirs, world])
       await setExpectedInterval(db, {
-        ...{ resource: 'guilds', everySeconds: 600, setBy: 'start', at: new Date(instantOf('09:00')) },
+        resource: 'guilds',
+        everySeconds: 600,
+        setBy: 'start',
+        at: new Date(instantOf('09:00')),
       })
     for (const at of ['09:55', '10:05', '10:15']) await syncGuild(theirs, guildBody('a', both), at)
     for (const at of ['10:25', '10:35', '10:45', '10:55', '11:05', '11:15', '11:25', '11:35', '11:45', '11:55'])

@@ -18,7 +18,10 @@ beforeEach(async () => {
   theirs = await openWorld(await testDatabase('server'))
   for (const { db } of worlds())
     await setExpectedInterval(db, {
-      ...{ resource: territories.name, everySeconds: 600, setBy: 'start', at: new Date(instantOf('00:00')) },
+      resource: territories.name,
+      everySeconds: 600,
+      setBy: 'start',
+      at: new Date(instantOf('00:00')),
     })
 })
 afterEach(async () => {

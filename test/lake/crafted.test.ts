@@ -209,8 +209,12 @@ describe.each(['server', 'embedded'] as const)('into the %s database', (kind) =>
     const at = (time: string, column: string) => `timestamptz '2026-06-01 ${time}:00Z' as ${column}`
     const row = (from: string, until: string, out: string) =>
       [
-        ...[at(from, 'first_listed_at'), at(until, 'last_listed_at'), at(out, 'logout_latest')],
-        ...[at(out, 'first_unlisted_at'), 'null::timestamptz as login_earliest', `'${playerId(9)}' as player_uuid`],
+        at(from, 'first_listed_at'),
+        at(until, 'last_listed_at'),
+        at(out, 'logout_latest'),
+        at(out, 'first_unlisted_at'),
+        'null::timestamptz as login_earliest',
+        `'${playerId(9)}' as player_uuid`,
       ].join(', ')
     const rows = [row('08:03', '08:30', '08:31'), row('08:05', '08:10', '08:11'), row('08:20', '08:15', '08:25')]
     const crafted = rows.map((one) => (from: string) => `(select * replace (${one}) from ${from} limit 1)`)

@@ -51,7 +51,9 @@ describe('an export', () => {
     const clock = virtualClock(until.getTime())
     const options = { clock, program: 'test', keepMs: 24 * hour, onProgress: () => {} }
     return {
-      ...{ db, clock, folder },
+      db,
+      clock,
+      folder,
       run: async (more = {}) => {
         await transactionsOver(db)
         return await exportLake(db, folder, { ...options, people: true, ...more })

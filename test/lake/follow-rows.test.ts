@@ -19,7 +19,9 @@ import { wrongRows } from '../support/verified.ts'
 import { headersOf, instantOf, type World, worldOf } from '../support/world.ts'
 
 const material = (name: string, level: number) => ({
-  ...{ internalName: name, type: 'material', requirements: { level } },
+  internalName: name,
+  type: 'material',
+  requirements: { level },
   identifications: { damage: { min: level, raw: level, max: level + 1 } },
 })
 const some = (level: number) => [material('Ash', level), material('Fir', 1), material('Yew', 1)]
@@ -42,7 +44,10 @@ describe('what this database observed itself, when a lake is imported again', ()
     for (const { db } of [theirs, others, follower])
       for (const { name } of [territories, onlinePlayers, items, guilds, leaderboards])
         await setExpectedInterval(db, {
-          ...{ resource: name, everySeconds: 600, setBy: 'start', at: new Date(instantOf('07:00')) },
+          resource: name,
+          everySeconds: 600,
+          setBy: 'start',
+          at: new Date(instantOf('07:00')),
         })
   })
 

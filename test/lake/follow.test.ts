@@ -27,7 +27,9 @@ const seeds = seedsOf(import.meta.filename)
 const holdsOf = (territory: string) =>
   `select guild_name, valid_from, valid_until from game.territory_hold where territory = '${territory}' order by 2`
 const material = (name: string, level: number) => ({
-  ...{ internalName: name, type: 'material', requirements: { level } },
+  internalName: name,
+  type: 'material',
+  requirements: { level },
   identifications: { damage: { min: level, raw: level, max: level + 1 } },
 })
 
@@ -43,7 +45,10 @@ describe('a lake that is imported again', () => {
     for (const { db } of [theirs, follower])
       for (const { name } of [territories, onlinePlayers, items, guilds])
         await setExpectedInterval(db, {
-          ...{ resource: name, everySeconds: 600, setBy: 'start', at: new Date(instantOf('07:00')) },
+          resource: name,
+          everySeconds: 600,
+          setBy: 'start',
+          at: new Date(instantOf('07:00')),
         })
   })
 

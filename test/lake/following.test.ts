@@ -22,7 +22,9 @@ const seeds = effort.everyAnswer ? Array.from({ length: 20 }, (_, nth) => nth + 
 /** `nth` times ten minutes after 08:00. */
 const timeOf = (nth: number, later = 0) => new Date((480 + nth * 10 + later) * 60_000).toISOString().slice(11, 16)
 const material = (name: string, level: number, more: object = {}) => ({
-  ...{ internalName: name, type: 'material', requirements: { level } },
+  internalName: name,
+  type: 'material',
+  requirements: { level },
   identifications: { damage: { min: level, raw: level, max: level + 1 } },
   ...more,
 })
@@ -39,7 +41,10 @@ describe.each(bothKinds)('on %s, what follows from versions', (kind) => {
     for (const world of [ours, theirs, others])
       for (const { name } of [territories, items])
         await setExpectedInterval(world.db, {
-          ...{ resource: name, everySeconds: 600, setBy: 'start', at: new Date(instantOf('07:00')) },
+          resource: name,
+          everySeconds: 600,
+          setBy: 'start',
+          at: new Date(instantOf('07:00')),
         })
   })
 

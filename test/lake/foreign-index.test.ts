@@ -15,12 +15,27 @@ import { temporaryFolder, testDatabase } from '../support/postgres.ts'
 const hash = 'a'.repeat(64)
 const path = 'game.territory_hold/month=2026-05/ab.parquet'
 const file = {
-  ...{ path, table: 'game.territory_hold', month: '2026-05', rows: 1, bytes: 1, sha256: hash, schema: hash },
-  ...{ transaction: '1', footer: 1, instants: { valid_from: [null, '2026-05-01 00:00:00.5+00', 0] } },
+  path,
+  table: 'game.territory_hold',
+  month: '2026-05',
+  rows: 1,
+  bytes: 1,
+  sha256: hash,
+  schema: hash,
+  transaction: '1',
+  footer: 1,
+  instants: { valid_from: [null, '2026-05-01 00:00:00.5+00', 0] },
 }
 const index = {
-  ...{ format: 1, program: '0.1.0', at: '2026-05-02T00:00:00Z', source: hash, people: false, coverage: [] },
-  ...{ tables: { 'game.territory_hold': { territory: 'text' } }, files: [file], replaced: [] },
+  format: 1,
+  program: '0.1.0',
+  at: '2026-05-02T00:00:00Z',
+  source: hash,
+  people: false,
+  coverage: [],
+  tables: { 'game.territory_hold': { territory: 'text' } },
+  files: [file],
+  replaced: [],
 }
 
 test('an index that an export cannot have written is refused', () => {

@@ -140,7 +140,8 @@ test('a service that is silent is waited for no longer than wanted', async () =>
 test('all pages of a list are read, and only Parquet files of the lake are files of it', async () => {
   const page = (keys: string[], next?: string) =>
     [
-      ...['<ListBucketResult>', ...keys.map((key) => `<Contents><Key>${key}</Key><Size>7</Size></Contents>`)],
+      '<ListBucketResult>',
+      ...keys.map((key) => `<Contents><Key>${key}</Key><Size>7</Size></Contents>`),
       next
         ? `<IsTruncated>true</IsTruncated><NextContinuationToken>${next}</NextContinuationToken>`
         : '<IsTruncated>false</IsTruncated>',

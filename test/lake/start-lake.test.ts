@@ -47,8 +47,11 @@ describe('wynnsync start with WYNNSYNC_LAKE', () => {
     const api = await servedApi({ game: { guilds: 20, players: 60 } })
     const place = join(await temporaryFolder(), 'lake')
     const environment = {
-      ...{ DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url, WYNNSYNC_SCHEDULE: schedule },
-      ...{ WYNNSYNC_LAKE: place, WYNNSYNC_LAKE_SCHEDULE: '* * * * * *' },
+      DATABASE_URL: await testDatabaseUrl(),
+      WYNNSYNC_BASE_URL: api.url,
+      WYNNSYNC_SCHEDULE: schedule,
+      WYNNSYNC_LAKE: place,
+      WYNNSYNC_LAKE_SCHEDULE: '* * * * * *',
     }
     const empty = JSON.parse((await runInside(['status', '--json'], environment)).out)
     expect(empty.lake).toEqual({ place, at: null, people: false, files: 0, rows: 0, bytes: 0 })
@@ -79,8 +82,11 @@ describe('wynnsync start with WYNNSYNC_LAKE', () => {
     await writeFile(join(place, 'index.json'), 'no index')
     await mkdir(join(place, 'other'))
     const environment = {
-      ...{ DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_BASE_URL: api.url, WYNNSYNC_SCHEDULE: schedule },
-      ...{ WYNNSYNC_LAKE: place, WYNNSYNC_LAKE_SCHEDULE: '* * * * * *' },
+      DATABASE_URL: await testDatabaseUrl(),
+      WYNNSYNC_BASE_URL: api.url,
+      WYNNSYNC_SCHEDULE: schedule,
+      WYNNSYNC_LAKE: place,
+      WYNNSYNC_LAKE_SCHEDULE: '* * * * * *',
     }
     const { log } = started(environment)
     const failures = () => log().match(/the lake could not be exported, which is tried again: .*is no index of a lake/g)

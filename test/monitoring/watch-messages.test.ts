@@ -71,7 +71,12 @@ test('a message to Discord stays within the limits of its embeds, whatever the w
 
 test('a message to Discord about one item or patch has its picture, and one about several has none', () => {
   const of = (path: string): Occurrence => ({
-    ...{ event: 'item changed', number: 1, writtenAt: new Date(0), at: new Date(0), text: 'bow: 1 changed', path },
+    event: 'item changed',
+    number: 1,
+    writtenAt: new Date(0),
+    at: new Date(0),
+    text: 'bow: 1 changed',
+    path,
   })
   const pictureOf = (...paths: readonly string[]) => {
     const message = { id: 'msg', watch: 'w', occurrences: paths.map(of), site: 'https://example.org' }

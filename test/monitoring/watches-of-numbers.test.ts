@@ -37,8 +37,10 @@ describe.each(kindsAtNight)('watches of numbers and of what is to come on the %s
     const warnings: string[] = []
     const open = async () => {
       const watching = openWatching({
-        ...{ db: world.db, file: join(await temporaryFolder(), 'watches.json') },
-        ...{ clock: { ...systemClock, now: () => world.clock.now() }, warn: (text) => void warnings.push(text) },
+        db: world.db,
+        file: join(await temporaryFolder(), 'watches.json'),
+        clock: { ...systemClock, now: () => world.clock.now() },
+        warn: (text) => void warnings.push(text),
       })
       onTestFinished(() => watching.close(1000))
       await watching.begin()

@@ -262,7 +262,9 @@ test('wait for a group, for enough of them, and for the end of quiet hours', () 
   expect(dueOf(night, two, 9, at('02 07:00'))).toEqual({ skip: 3, send: 9 })
   const berlin = parseQuietHours('22:00-07:00 Europe/Berlin')
   expect(berlin && [isQuiet(berlin, at('19:59')), isQuiet(berlin, at('20:00')), isQuiet(berlin, at('05:00'))]).toEqual([
-    ...[false, true, false],
+    false,
+    true,
+    false,
   ])
   expect([parseQuietHours('25:00-07:00'), parseQuietHours('22:00-07:00 Nowhere/Land')]).toEqual([null, null])
 })

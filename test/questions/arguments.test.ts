@@ -80,7 +80,9 @@ describe('how to ask', () => {
       narrowing,
     ])
     expect(callOf({ ...call, parameters: call.parameters.slice(4, 5) })).toEqual([
-      ...['ask: wynnsync query online [step]', '  step: a length of time: 1 hour, 1 day', narrowing],
+      'ask: wynnsync query online [step]',
+      '  step: a length of time: 1 hour, 1 day',
+      narrowing,
     ])
   })
 
@@ -148,12 +150,14 @@ describe('an argument', () => {
     const form = (type: string) => wrong(type, type === 'text[]' ? 'a' : 'x x')?.wanted
     expect(Object.keys(bad).map(form)).toEqual([
       'an instant such as 2026-05-01T20:00Z, now or -7d',
-      ...['a whole number such as 7', 'a whole number such as 7'],
+      'a whole number such as 7',
+      'a whole number such as 7',
       ...Array(4).fill('a number such as 0.5'),
       'a uuid such as 123e4567-e89b-12d3-a456-426614174000',
       'a length of time such as 15m, 24h, 7d or 1 hour',
       'true or false',
-      ...['a JSON document', 'a JSON document'],
+      'a JSON document',
+      'a JSON document',
       'a day such as 2026-05-01',
       'a list such as {a,b}',
       'bytes such as \\x00ff',

@@ -10,17 +10,21 @@ import { webWorld } from '../support/web-world.ts'
 
 /** What else functions are asked about. */
 const given: Readonly<Record<string, string>> = {
-  ...{ guild: guildId('a'), player: '00000000-0000-4000-8000-000000000001', territory: 'Oak', resource: 'items' },
-  ...{
-    kind: 'guild',
-    counter: 'wars',
-    entity_name: guildId('a'),
-    type: 'guildLevel',
-    entity: guildId('a'),
-    step: '1 hour',
-    origin: '2026-06-01T00:00Z',
-  },
-  ...{ is_since_joining: 'true', internal_name: 'bow', since: '-infinity', at: '2026-06-01T12:00Z' },
+  guild: guildId('a'),
+  player: '00000000-0000-4000-8000-000000000001',
+  territory: 'Oak',
+  resource: 'items',
+  kind: 'guild',
+  counter: 'wars',
+  entity_name: guildId('a'),
+  type: 'guildLevel',
+  entity: guildId('a'),
+  step: '1 hour',
+  origin: '2026-06-01T00:00Z',
+  is_since_joining: 'true',
+  internal_name: 'bow',
+  since: '-infinity',
+  at: '2026-06-01T12:00Z',
 }
 
 const shortSteps = ['0', '1 microsecond', '59 seconds', '-1 hour', '-1 day', '1 month -29 days', '1 day -23 hours']

@@ -65,7 +65,8 @@ describe('a filter', () => {
     ['text', `in.(${'a,'.repeat(200)}a)`, 'has a list of more than 200 values'],
     ['text', 'is.true', 'must be is.null, is.not_null; eq.is. begins a text that begins with is.'],
     [
-      ...['boolean', 'is.yes'],
+      'boolean',
+      'is.yes',
       'must be is.null, is.not_null, is.true, is.false, is.unknown; eq.is. begins a text that begins with is.',
     ],
     ['integer', 'like.5', `is no text: like does not fit; ${ordered} do`],
@@ -97,7 +98,10 @@ describe('a filter', () => {
     )
     expect(filterText({ name: 'x', type: 'text', isNegated: false, operator: 'eq', values: [] })).toBe('')
     expect([hasOperator('eq.a'), hasOperator('not.is.a'), hasOperator('a'), hasOperator('eqa')]).toEqual([
-      ...[true, true, false, false],
+      true,
+      true,
+      false,
+      false,
     ])
   })
 
@@ -120,9 +124,7 @@ describe('a filter', () => {
         ['internal_name', 'now'],
         ['seen_at', 'in.(now,x)'],
       ]),
-    ).toEqual([
-      ...[['2026-06-02T10:20:30.000Z'], ['2026-06-03T00:00:00.000Z'], ['now'], ['2026-06-03T10:20:30.000Z', 'x']],
-    ])
+    ).toEqual([['2026-06-02T10:20:30.000Z'], ['2026-06-03T00:00:00.000Z'], ['now'], ['2026-06-03T10:20:30.000Z', 'x']])
     expect(refusal(() => values([['none', 'a']]))).toEqual([
       `bow has no column none; there are: ${view.columns.map(({ name }) => name).join(', ')}`,
       'none',
@@ -176,7 +178,11 @@ describe('an order', () => {
         ({ name, direction, nulls }) => `${name} ${direction} ${nulls}`,
       ),
     ).toEqual([
-      ...['level desc first', 'internal_name asc last', 'seen_at asc first', 'is_sold desc last', 'owner asc first'],
+      'level desc first',
+      'internal_name asc last',
+      'seen_at asc first',
+      'is_sold desc last',
+      'owner asc first',
     ])
   })
 
@@ -204,7 +210,10 @@ describe('an order', () => {
   test('in SQL says where unknown values are only where Postgres would have them elsewhere', () => {
     const spelled = (text: string) => readOrder(view, text).map((key) => orderSql(key, 'x'))[0]
     expect(['level', 'level.nullsfirst', 'level.desc', 'level.desc.nullslast'].map(spelled)).toEqual([
-      ...['x asc', 'x asc nulls first', 'x desc', 'x desc nulls last'],
+      'x asc',
+      'x asc nulls first',
+      'x desc',
+      'x desc nulls last',
     ])
   })
 })

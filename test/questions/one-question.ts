@@ -10,9 +10,15 @@ export const view: Question = {
   comment: null,
   parameters: [],
   columns: [
-    ...[column('internal_name', 'text'), column('level', 'integer'), column('seen_at', instant)],
-    ...[column('kept', 'interval'), column('stats', 'jsonb'), column('tags', 'text[]'), column('is_sold', 'boolean')],
-    ...[column('owner', 'uuid'), column('day', 'date')],
+    column('internal_name', 'text'),
+    column('level', 'integer'),
+    column('seen_at', instant),
+    column('kept', 'interval'),
+    column('stats', 'jsonb'),
+    column('tags', 'text[]'),
+    column('is_sold', 'boolean'),
+    column('owner', 'uuid'),
+    column('day', 'date'),
   ],
 }
 export const call: Question = {

@@ -49,8 +49,12 @@ describe.each(kindsOfPart)('where things are, on the %s database:', (kind) => {
   test('route_between gives a shortest way along the routes of the instant, with who held each territory', async () => {
     const linked = (letter: string, links: string[], at = '09:00') => place(letter, at, { links })
     const chain = {
-      ...{ Ash: linked('a', ['Bay', 'Elm']), Bay: linked('b', ['Ash', 'Cove']), Cove: linked('c', ['Bay', 'Dune']) },
-      ...{ Dune: linked('a', ['Cove', 'Elm']), Elm: linked('b', ['Ash', 'Nowhere']), Isle: linked('c', []) },
+      Ash: linked('a', ['Bay', 'Elm']),
+      Bay: linked('b', ['Ash', 'Cove']),
+      Cove: linked('c', ['Bay', 'Dune']),
+      Dune: linked('a', ['Cove', 'Elm']),
+      Elm: linked('b', ['Ash', 'Nowhere']),
+      Isle: linked('c', []),
     }
     await world.sync(territories, chain, '10:00')
     await world.sync(territories, { ...chain, Elm: linked('c', ['Ash', 'Dune'], '10:50') }, '11:00')

@@ -47,8 +47,10 @@ const values: Readonly<Record<string, string>> = {
 
 /** By name, where one of its type will not do. */
 const named: Readonly<Record<string, string>> = {
-  ...{ kind: 'guild', what: 'guild' },
-  ...{ entity: '00000000-0000-4000-8000-000000000001', entity_name: '00000000-0000-4000-8000-000000000001' },
+  kind: 'guild',
+  what: 'guild',
+  entity: '00000000-0000-4000-8000-000000000001',
+  entity_name: '00000000-0000-4000-8000-000000000001',
   name: '00000000-0000-4000-8000-000000000001',
 }
 

@@ -98,13 +98,21 @@ function truthsOf(random: () => number): { responses: number[]; truths: Truth[];
     { kind: 'character', counter: 'mobsKilled', entity: character, gains: gains(), resets: [], shownBy: responses },
     { kind: 'profession', counter: 'fishing', entity: character, gains: gains(), resets: [], shownBy: responses },
     {
-      ...{ kind: 'member', counter: 'contributed', entity: `${guildId('a')}/${player}` },
-      ...{ gains: gains(), resets: [], shownBy: responses },
+      kind: 'member',
+      counter: 'contributed',
+      entity: `${guildId('a')}/${player}`,
+      gains: gains(),
+      resets: [],
+      shownBy: responses,
     },
     // Now and then it is on no place of the board.
     {
-      ...{ kind: 'leaderboard', counter: board, entity: guildId('a') },
-      ...{ gains: gains(), resets: [], shownBy: without(new Set(some(4))) },
+      kind: 'leaderboard',
+      counter: board,
+      entity: guildId('a'),
+      gains: gains(),
+      resets: [],
+      shownBy: without(new Set(some(4))),
     },
   ]
   // A dip is known as one by the responses beside it, not across a gap of more than a week.
@@ -151,14 +159,20 @@ async function load(world: World, { responses, truths, hidden }: ReturnType<type
       restrictions: { ...open, mainAccess: isHidden },
       characters: {
         [characterId]: {
-          ...{ type: 'ARCHER', level: 20, xp: 5, gamemode: [], mobsKilled: shownAt(mobs, at) },
+          type: 'ARCHER',
+          level: 20,
+          xp: 5,
+          gamemode: [],
+          mobsKilled: shownAt(mobs, at),
           professions: { fishing: { level: valueAt(fishing, at), xpPercent: 5 } },
         },
       },
     })
     world.sandbox.setAnswer(`/player/${playerId(1)}`, () => ({ headers, body }))
     const places = (score.shownBy.includes(at) ? ['a', 'b'] : ['b', 'c']).map((letter, nth) => ({
-      ...{ uuid: guildId(letter), name: `Guild ${letter}`, prefix: letter.repeat(3) },
+      uuid: guildId(letter),
+      name: `Guild ${letter}`,
+      prefix: letter.repeat(3),
       score: letter === 'a' ? valueAt(score, at) : 0,
       metaScore: nth,
     }))

@@ -28,7 +28,10 @@ describe('of a key that could not be read for a month', () => {
 
   test('the map shows no holder, and figures count it for nobody, until one is shown', async () => {
     await setExpectedInterval(world.db, {
-      ...{ resource: 'territories', everySeconds: 86_400, setBy: 'start', at: new Date(instantOf('00:00')) },
+      resource: 'territories',
+      everySeconds: 86_400,
+      setBy: 'start',
+      at: new Date(instantOf('00:00')),
     })
     await sync(
       seasons,

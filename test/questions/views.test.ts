@@ -52,9 +52,20 @@ describe('the views that wynnsync/schema declares for drizzle', () => {
     const columns = `select array_agg(attname::text order by attnum) from pg_attribute where attrelid = 'analytics.patch'::regclass`
     const [[now]] = (await db.values(columns)) as [[string[]]]
     expect(now).toEqual([
-      ...['patch', 'started_at', 'items_added', 'items_changed', 'items_removed', 'recipes_changed'],
-      ...['abilities_changed', 'aspects_changed', 'quests_changed', 'nearest_article', 'kind', 'technical_changes'],
-      ...['ended_at', 'not_before'],
+      'patch',
+      'started_at',
+      'items_added',
+      'items_changed',
+      'items_removed',
+      'recipes_changed',
+      'abilities_changed',
+      'aspects_changed',
+      'quests_changed',
+      'nearest_article',
+      'kind',
+      'technical_changes',
+      'ended_at',
+      'not_before',
     ])
     const before = [...now.slice(0, 6), 'ended_at', ...now.slice(6).filter((name) => name !== 'ended_at')]
     const [[body]] = (await db.values(`select pg_get_viewdef('analytics.patch'::regclass)`)) as [[string]]

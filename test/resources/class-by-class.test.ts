@@ -53,7 +53,11 @@ describe.each(kindsAtNight)('what is asked for class by class, on the %s databas
     await world.clock.advance(3_601_000)
     world.sandbox.setAnswer('/ability/map/mage', () => ({ body: { pages: 7, map: [...drawn.map(inCapitals), odd] } }))
     expect(await world.syncNow(abilityTrees)).toMatchObject({
-      ...{ status: 'partial', quarantined: 1, inserted: 0, changed: 0, closed: 0 },
+      status: 'partial',
+      quarantined: 1,
+      inserted: 0,
+      changed: 0,
+      closed: 0,
     })
     expect(await world.rows('select key, path, reason from sync.quarantine')).toEqual([
       ['mage/connector/1 1 1', '/type', expect.stringContaining('is neither ability nor connector')],

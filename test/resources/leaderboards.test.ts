@@ -10,11 +10,21 @@ import { headersOf, instantOf, type World, worldOf } from '../support/world.ts'
 
 const uuid = (nth: number) => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`
 const guild = (nth: number, score: number, more: object = {}) => ({
-  ...{ uuid: uuid(nth), name: `Guild ${nth}`, prefix: `G${nth}`, score, metaScore: score * 1000, previousRanking: 1 },
+  uuid: uuid(nth),
+  name: `Guild ${nth}`,
+  prefix: `G${nth}`,
+  score,
+  metaScore: score * 1000,
+  previousRanking: 1,
   ...more,
 })
 const player = (nth: number, score: number, more: object = {}) => ({
-  ...{ uuid: uuid(nth), name: `Player${nth}`, score, metaScore: score * 1000, previousRanking: 1, restricted: false },
+  uuid: uuid(nth),
+  name: `Player${nth}`,
+  score,
+  metaScore: score * 1000,
+  previousRanking: 1,
+  restricted: false,
   ...more,
 })
 const hidden = (score: number) => ({ name: 'redacted', uuid: 'redacted', score, metaScore: 1, restricted: true })

@@ -27,7 +27,9 @@ describe.each(kindsOfPart)('rewards by level on the %s database', (kind) => {
       headers: headersOf(instantOf(at), 60),
       body: [
         ...names.map((name) => ({
-          ...{ internalName: name, name, type: 'RAID' },
+          internalName: name,
+          name,
+          type: 'RAID',
           rewards: [
             { name: 'Coin', type: 'CURRENCY', amount: factor * (amounts[`${query.get('level')}`] ?? 0), always: true },
           ],

@@ -14,7 +14,19 @@ describe('a restriction', () => {
   })
 
   test.each([
-    ...[true, 'Private', 'true', 'false', 'no', '', 0, 1, Number.NaN, [], ['public'], {}, { enabled: true }],
+    true,
+    'Private',
+    'true',
+    'false',
+    'no',
+    '',
+    0,
+    1,
+    Number.NaN,
+    [],
+    ['public'],
+    {},
+    { enabled: true },
     { enabled: false },
   ])('hides where its value is %j', (value) => {
     expect(restrictionsOf({ restrictions: { onlineStatus: value } })).toEqual(['onlineStatus'])

@@ -109,8 +109,17 @@ describe.each(settings.filter((_, nth) => effort.everyAnswer || nth % 2 === 1))(
 
     test('fit the columns: nothing was set aside, and nothing was unknown but what the API called otherwise in 2025', async () => {
       const names = [
-        ...['accessoryType', 'armourColor', 'armourMaterial', 'armourType', 'craftable', 'raidReward', 'rarity'],
-        ...['restrictions', 'tomeType', 'toolType', 'weaponType'],
+        'accessoryType',
+        'armourColor',
+        'armourMaterial',
+        'armourType',
+        'craftable',
+        'raidReward',
+        'rarity',
+        'restrictions',
+        'tomeType',
+        'toolType',
+        'weaponType',
       ]
       const fields = names.map((field) => ['unknown_field', `/${field}`, ''])
       const speeds = ['super_fast', 'super_slow', 'very_fast', 'very_slow']

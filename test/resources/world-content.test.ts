@@ -18,8 +18,19 @@ import { documentedExample, hasRecordings } from '../support/recorded.ts'
 import { worldOf } from '../support/world.ts'
 
 const all = [
-  ...[lootPools, raids, camps, worldEvents, quests, mapMarkers, gatheringNodes],
-  ...[classes, abilityTrees, aspects, articles, videos, latestNews],
+  lootPools,
+  raids,
+  camps,
+  worldEvents,
+  quests,
+  mapMarkers,
+  gatheringNodes,
+  classes,
+  abilityTrees,
+  aspects,
+  articles,
+  videos,
+  latestNews,
 ]
 
 describe.each(['live', 'documented'] as const)('the content of the world in the %s dialect', (dialect) => {

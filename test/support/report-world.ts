@@ -94,7 +94,7 @@ async function liveContent(world: World): Promise<void> {
   await world.sync(lootPools, pool([coin, ring]), '10:00')
   await world.sync(lootPools, pool([coin, ring, bow]), '16:00')
   const headers = headersOf(instantOf('17:00'), 600)
-  const leader = { uuid: guildId('a'), ...{ name: hostile.guild, prefix: hostile.prefix, score: 7 } }
+  const leader = { uuid: guildId('a'), name: hostile.guild, prefix: hostile.prefix, score: 7 }
   world.sandbox.setAnswer('/leaderboards/types', () => ({ body: ['guildLevel'], headers }))
   world.sandbox.setAnswer('/leaderboards/guildLevel', () => ({ body: { 1: leader }, headers }))
   await world.syncNow(leaderboards)

@@ -277,7 +277,10 @@ describe.each(kindsOfPart)('recorded answers on the %s database', (kind) => {
       body: { error: status === 404 ? 'NotFound' : 'Forbidden', code: status },
     }))
     const ofPlayer = (at: string, rest: object = {}) => ({
-      ...{ at, path: `/player/${playerId(1)}?fullResult`, body: profile(1, { playtime: 7, characters: {} }), ...rest },
+      at,
+      path: `/player/${playerId(1)}?fullResult`,
+      body: profile(1, { playtime: 7, characters: {} }),
+      ...rest,
     })
     const refused = ['11:00', '11:20'].flatMap((at) => [guild('a', at, {}, gone), ofPlayer(at, hidden)])
     const whole = ['10:00', '12:00'].flatMap((at) => [guild('a', at), ofPlayer(at)])

@@ -286,7 +286,9 @@ describe.each(kindsOfLongTests)('a value that Postgres refuses, on the %s databa
     })
     const filters = JSON.parse(`${'{"a":'.repeat(900)}"DEEP"${'}'.repeat(900)}`)
     expect(await world.sync(itemMetadata, deepText({ filters, list: ['x'] }), '10:20')).toMatchObject({
-      ...{ status: 'partial', inserted: 1, quarantined: 1 },
+      status: 'partial',
+      inserted: 1,
+      quarantined: 1,
     })
   })
 

@@ -150,8 +150,12 @@ test('of what a document lost, the outermost is told, and nothing inside of list
 test('a pointer is found again in a document, whatever its stars stand for', () => {
   const document = { a: [{}, { b: 1 }], 'd/e~': { Somebody: { f: 0 } }, g: null }
   expect(['/a/*/b', '/d~1e~0/*/f', '/a', '/a/*/c', '/g', '/x'].map((pointer) => holds(document, pointer))).toEqual([
-    ...[true, true, true],
-    ...[false, false, false],
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
   ])
 })
 

@@ -424,7 +424,10 @@ describe('files of a git history', () => {
         files: {
           'map.json': Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(map, 'utf16le')]),
           'items.json.gz': gzipSync(items),
-          ...{ 'lfs.json': pointer, 'gateway.json': '<html>', 'cut.json': items.slice(0, 20), 'none.json': '' },
+          'lfs.json': pointer,
+          'gateway.json': '<html>',
+          'cut.json': items.slice(0, 20),
+          'none.json': '',
         },
       },
     ])

@@ -13,7 +13,14 @@ import { headersOf, instantOf, worldOf } from '../support/world.ts'
 
 const at = new Date(instantOf('10:00'))
 const change = (key: string, given: Partial<Notification> = {}): Notification => ({
-  ...{ resource: 'r', runId: '1', key, status: 'ok', at, observedAt: at, changed: 1, people: 'none' },
+  resource: 'r',
+  runId: '1',
+  key,
+  status: 'ok',
+  at,
+  observedAt: at,
+  changed: 1,
+  people: 'none',
   ...given,
 })
 const changesOf = async (db: Database) =>

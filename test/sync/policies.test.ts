@@ -64,7 +64,7 @@ test('a copy may come again for the time of the cache; where it does not say its
   const seconds = (cacheSeconds: number, isUndated?: boolean) =>
     copySecondsOf({ cacheSeconds }, isUndated === undefined ? {} : { isUndated })
   expect([seconds(600), seconds(600, false), seconds(600, true), seconds(86_400, true)]).toEqual([
-    ...[600, 600, 21_600, 86_400],
+    600, 600, 21_600, 86_400,
   ])
 })
 

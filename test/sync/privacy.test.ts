@@ -281,7 +281,8 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
         scope: guildId('a'),
       })
       await sql.query(`insert into game.member_counter values ($1, $2, 'late', $3, 70004)`, [
-        ...[guildId('a'), playerId(1)],
+        guildId('a'),
+        playerId(1),
         new Date(instantOf('10:00')),
       ])
       await paused

@@ -107,7 +107,8 @@ describe.each(kindsOfLongTests)('a replay on the %s database', (kind) => {
     for (const [nth, hook] of odd.entries()) {
       answer('mage', hook)
       expect(await syncAt(`${String(10 + 2 * nth).padStart(2, '0')}:00`, `rarity ${nth}`)).toMatchObject({
-        ...{ status: 'partial', changed: 1 },
+        status: 'partial',
+        changed: 1,
       })
     }
     answer('mage', () => ({ body: [aspect('m1', 'mage')] }))

@@ -25,7 +25,9 @@ const seeds = seedsOf(import.meta.filename)
 /** When the n-th responses come, ten minutes apart, or so many minutes later. */
 const clockTime = (nth: number, later = 0) => new Date((480 + nth * 10 + later) * 60_000).toISOString().slice(11, 16)
 const material = (name: string, level: number) => ({
-  ...{ internalName: name, type: 'material', requirements: { level } },
+  internalName: name,
+  type: 'material',
+  requirements: { level },
   identifications: { damage: { min: level, raw: level, max: level + 1 } },
 })
 
@@ -62,7 +64,10 @@ async function differences(one: World, other: World): Promise<unknown[]> {
 async function expecting(of: World) {
   for (const { name } of all)
     await setExpectedInterval(of.db, {
-      ...{ resource: name, everySeconds: 600, setBy: 'start', at: new Date(instantOf('07:00')) },
+      resource: name,
+      everySeconds: 600,
+      setBy: 'start',
+      at: new Date(instantOf('07:00')),
     })
 }
 

@@ -124,7 +124,10 @@ describe('the text that is hashed', () => {
     expect(canonicalJson(value as unknown as Json)).toBe('{"a":{"y":true},"b":[{"c":null,"d":1},"x\\""]}')
     expect(canonicalJson({ z: undefined, zz: 1 })).toBe('{"zz":1}')
     expect([canonicalJson({}), canonicalJson([]), canonicalJson(null), canonicalJson('a')]).toEqual([
-      ...['{}', '[]', 'null', '"a"'],
+      '{}',
+      '[]',
+      'null',
+      '"a"',
     ])
   })
 

@@ -152,7 +152,9 @@ describe('one wrong number', () => {
     const time = (minute: number) => `${10 + Math.floor(minute / 60)}:${String(minute % 60).padStart(2, '0')}`
     const good = (minute: number) =>
       onlineBody({
-        ...{ EU1: numbers(1, 20), EU2: numbers(101, 20), NA1: numbers(201, 20 + (minute % 2)) },
+        EU1: numbers(1, 20),
+        EU2: numbers(101, 20),
+        NA1: numbers(201, 20 + (minute % 2)),
         ...(minute % 3 === 0 ? { '-': [900] } : {}),
       })
     await syncOnline(world, good(1), time(1))

@@ -36,7 +36,13 @@ describe.each(bothKinds)('changes on the %s database', (kind) => {
   const publish = (resource: string, given: object = {}) =>
     world.db.transaction((sql) =>
       notify(sql, {
-        ...{ resource, runId: '1', status: 'ok', at, observedAt: at, changed: 1, people: 'none' },
+        resource,
+        runId: '1',
+        status: 'ok',
+        at,
+        observedAt: at,
+        changed: 1,
+        people: 'none',
         ...given,
       }),
     )

@@ -40,10 +40,15 @@ test('one origin reads data, and no page', async () => {
 test('a preflight is answered for that origin alone', async () => {
   const { url } = await lived.served({ cors: ours })
   expect(await seen(url, '/api/v1/territory', ours, preflight)).toEqual({
-    ...{ status: 204, readers: ours, varies: true, credentials: null, methods: 'GET, HEAD' },
+    status: 204,
+    readers: ours,
+    varies: true,
+    credentials: null,
+    methods: 'GET, HEAD',
   })
   expect(await seen(url, '/api/v1/territory', 'https://evil.example', preflight)).toMatchObject({
-    ...{ status: 405, readers: null },
+    status: 405,
+    readers: null,
   })
   expect((await seen(url, '/', ours, preflight)).status).toBe(405)
 })

@@ -36,9 +36,16 @@ const named: Readonly<Record<string, readonly string[]>> = {
 async function everyPath({ db, clock }: World): Promise<string[]> {
   const reader = await openReader(db, 5000)
   const site = {
-    ...{ reader, clock, people: true, version: 'test', finders: nameFinders, count: () => undefined },
-    ...{ patchesOf: knownPatches() },
-    ...{ served: servedQuestions(reader, clock, true), build: createBuild({}), pictures: openPictures() },
+    reader,
+    clock,
+    people: true,
+    version: 'test',
+    finders: nameFinders,
+    count: () => undefined,
+    patchesOf: knownPatches(),
+    served: servedQuestions(reader, clock, true),
+    build: createBuild({}),
+    pictures: openPictures(),
   }
   const app = new Hono()
   for (const add of [addPages, addPictures, addLiveMap, addFeeds]) add(app, site)

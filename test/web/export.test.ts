@@ -95,7 +95,9 @@ describe('the pages as files', () => {
     const page = (title: string) =>
       `<!doctype html><html><head><meta charset="utf-8"></head><a href="/map">m</a><a href="/guilds">g</a><footer>${title}`
     const wanted = (title: string) => ({
-      ...{ dir: place, version: 'test', madeAt: new Date(0) },
+      dir: place,
+      version: 'test',
+      madeAt: new Date(0),
       request: async () => {
         if (left-- === 0) throw new Error('killed')
         return new Response(page(title))

@@ -15,7 +15,12 @@ const evil = '<img src=x onerror=alert(1)>'
 const bow = (strength: object | number, others: object = {}) =>
   item('Bow of Test', {
     displayName: `Bow ${evil}`,
-    ...{ type: 'weapon', subType: 'bow', tier: 'mythic', attackSpeed: 'verySlow', averageDps: 321, powderSlots: 3 },
+    type: 'weapon',
+    subType: 'bow',
+    tier: 'mythic',
+    attackSpeed: 'verySlow',
+    averageDps: 321,
+    powderSlots: 3,
     requirements: { level: 95, classRequirement: 'archer', quest: 'The Way', dexterity: 40, agility: 0 },
     base: { baseFireDamage: { min: 100, raw: 150, max: 200 } },
     identifications: { rawStrength: strength, '1stSpellCost': { min: -3, raw: -10, max: -13 }, walkSpeed: -8 },

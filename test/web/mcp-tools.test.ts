@@ -33,8 +33,21 @@ describe.each(bothKinds)('tools of assistants on the %s database', (kind) => {
   test('are few, and their list is short', async () => {
     const tools = await toolsOf(context)
     expect(tools.map(({ name }) => name)).toEqual([
-      ...['search', 'who_holds', 'map', 'captures', 'guild_overview', 'contributions', 'player_overview', 'item'],
-      ...['item_changes', 'gains', 'online', 'pool', 'coverage', 'describe', 'ask'],
+      'search',
+      'who_holds',
+      'map',
+      'captures',
+      'guild_overview',
+      'contributions',
+      'player_overview',
+      'item',
+      'item_changes',
+      'gains',
+      'online',
+      'pool',
+      'coverage',
+      'describe',
+      'ask',
     ])
     const tokens = Buffer.byteLength(JSON.stringify(tools)) / 4
     expect(tokens).toBeLessThan(4000)
@@ -43,14 +56,14 @@ describe.each(bothKinds)('tools of assistants on the %s database', (kind) => {
 
   test('each have an answer of at most 20 kB', async () => {
     const given: Record<string, object> = {
-      ...{
-        search: { name: 'o' },
-        who_holds: { territory: 'Oak', at: '2026-06-01T10:45Z' },
-        item: { name: hostile.item },
-      },
-      ...{ guild_overview: { guild: hostile.prefix }, contributions: { guild: guildId('a') } },
+      search: { name: 'o' },
+      who_holds: { territory: 'Oak', at: '2026-06-01T10:45Z' },
+      item: { name: hostile.item },
+      guild_overview: { guild: hostile.prefix },
+      contributions: { guild: guildId('a') },
       player_overview: { player: '00000000-0000-4000-8000-000000000001' },
-      ...{ gains: { kind: 'guild', counter: 'wars', entity: guildId('a') }, coverage: { resource: 'items' } },
+      gains: { kind: 'guild', counter: 'wars', entity: guildId('a') },
+      coverage: { resource: 'items' },
     }
     for (const { name } of await toolsOf(context)) {
       if (name === 'ask') continue
@@ -91,7 +104,9 @@ describe.each(bothKinds)('tools of assistants on the %s database', (kind) => {
   test('are asked with arguments, filters, order and columns', async () => {
     const asked = await ask('territory_capture', {
       filters: { captured_at: ['gte.2026-06-01T10:00Z', 'lt.2026-06-02T00:00Z'], territory: 'in.(Oak,Elm)' },
-      ...{ order: 'captured_at.desc', select: 'territory,captured_at', limit: 2 },
+      order: 'captured_at.desc',
+      select: 'territory,captured_at',
+      limit: 2,
     })
     expect(asked.columns).toEqual(['territory', 'captured_at'])
     expect(asked.rows.length).toBeGreaterThan(0)

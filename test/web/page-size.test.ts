@@ -19,9 +19,12 @@ const members = (hour: number) =>
     Array.from({ length: hour === 10 ? 1 : hour > 11 && hour < 15 ? 90 : MEMBERS }, (_, nth) => [
       nth + 1,
       {
-        ...{ username: `Sixteen_Letters${nth}`.slice(-16), rank: nth === 0 ? 'owner' : 'recruit' },
-        ...{ joined: nth < 90 || hour < 15 ? '10:30' : '14:30', contributed: hour * 123_456 },
-        ...{ lastJoin: '2026-06-01T08:00:00Z', globalData: { wars: nth * hour, guildRaids: { total: hour } } },
+        username: `Sixteen_Letters${nth}`.slice(-16),
+        rank: nth === 0 ? 'owner' : 'recruit',
+        joined: nth < 90 || hour < 15 ? '10:30' : '14:30',
+        contributed: hour * 123_456,
+        lastJoin: '2026-06-01T08:00:00Z',
+        globalData: { wars: nth * hour, guildRaids: { total: hour } },
       },
     ]),
   )
@@ -87,9 +90,16 @@ const fullPlace = (nth: number) => {
   const near = [nth - 1, nth + 1, nth - 21, nth + 21].filter((one) => one >= 0 && one < PLACES).map(longName)
   return place('c', '08:00', {
     location: { start: [x, z], end: [x + 110, z + 80] },
-    ...{ hq: nth % 40 === 0, treasury: levelsOf[nth % 5], defences: levelsOf[(nth * 3) % 5], links: near },
+    hq: nth % 40 === 0,
+    treasury: levelsOf[nth % 5],
+    defences: levelsOf[(nth * 3) % 5],
+    links: near,
     resources: ['EMERALD', 'ORE', 'CROP', 'FISH', 'WOOD'].map((type, place) => ({
-      ...{ type, generation: 9000 + nth + place, baseGeneration: 9000, stored: 1200 + nth * 3, limit: 300_000 },
+      type,
+      generation: 9000 + nth + place,
+      baseGeneration: 9000,
+      stored: 1200 + nth * 3,
+      limit: 300_000,
     })),
   })
 }

@@ -19,18 +19,18 @@ declare const document: {
 
 const paths = [
   ...lists,
-  ...[
-    '/map?at=2026-06-01T10:45Z',
-    '/map#at=Oak&m=resources',
-    '/territories/Oak',
-    '/territories/Fir',
-    '/items/bow',
-    '/patches/1',
-    '/api',
-    '/none',
-  ],
-  ...[`/territories/${encodeURIComponent(hostile.territory)}`, `/guilds/${encodeURIComponent(hostile.prefix)}`],
-  ...[`/players/${encodeURIComponent(hostile.player)}`, '/leaderboards/guildLevel'],
+  '/map?at=2026-06-01T10:45Z',
+  '/map#at=Oak&m=resources',
+  '/territories/Oak',
+  '/territories/Fir',
+  '/items/bow',
+  '/patches/1',
+  '/api',
+  '/none',
+  `/territories/${encodeURIComponent(hostile.territory)}`,
+  `/guilds/${encodeURIComponent(hostile.prefix)}`,
+  `/players/${encodeURIComponent(hostile.player)}`,
+  '/leaderboards/guildLevel',
 ]
 
 /** Labels of axes that begin or end beside their picture. */

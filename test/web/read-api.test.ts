@@ -16,23 +16,19 @@ function withoutAge(rows: readonly object[]): object[] {
 
 /** What questions are asked about. */
 const some: Readonly<Record<string, string>> = {
-  ...{
-    guild: guildId('a'),
-    player: '00000000-0000-4000-8000-000000000001',
-    territory: 'Oak',
-    step: '1 hour',
-    season: '1',
-  },
-  ...{
-    internal_name: 'bow',
-    material: 'x',
-    kind: 'guild',
-    counter: 'wars',
-    entity_name: guildId('a'),
-    resource: 'items',
-    type: 'guildLevel',
-    entity: guildId('a'),
-  },
+  guild: guildId('a'),
+  player: '00000000-0000-4000-8000-000000000001',
+  territory: 'Oak',
+  step: '1 hour',
+  season: '1',
+  internal_name: 'bow',
+  material: 'x',
+  kind: 'guild',
+  counter: 'wars',
+  entity_name: guildId('a'),
+  resource: 'items',
+  type: 'guildLevel',
+  entity: guildId('a'),
 }
 
 describe.each(kindsAtNight)('the read API on the %s database', (kind) => {

@@ -158,7 +158,9 @@ describe.each(bothKinds)('the client of the read API on the %s database', (kind)
     expect(wrong).toBeInstanceOf(ReadApiError)
     expect(wrong).toMatchObject({ status: 400, problem: 'bad-argument', argument: 'limit' })
     expect(await failure(api.memberActivity({ guild: hostile.guild.slice(0, -1) }).page())).toMatchObject({
-      ...{ status: 404, problem: 'name-not-found', similar: [expect.stringContaining(hostile.guild)] },
+      status: 404,
+      problem: 'name-not-found',
+      similar: [expect.stringContaining(hostile.guild)],
     })
     const refused = await failure(api.world().page())
     expect(refused).toMatchObject({ status: 429, problem: 'too-many-requests', retryAfter: expect.any(Number) })

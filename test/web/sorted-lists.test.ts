@@ -29,7 +29,8 @@ describe('a long list', () => {
         [...row.querySelectorAll('td')].map((cell) => cell.textContent?.trim() ?? ''),
       )
     return {
-      ...{ rows, title: String(document.querySelector('h1')?.textContent) },
+      rows,
+      title: String(document.querySelector('h1')?.textContent),
       head: (id: string) => [...document.querySelectorAll(`#${id} th`)].map(({ textContent }) => textContent),
       link: (selector: string) => String(document.querySelector(selector)?.getAttribute('href')),
       isThere: (selector: string) => document.querySelector(selector) !== null,

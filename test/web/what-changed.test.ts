@@ -12,25 +12,33 @@ import { item } from '../support/world.ts'
 const VERSIONS = 105
 
 const event = (internalName: string, level: number) => ({
-  ...{
-    name: `Event ${internalName.slice(-1)}`,
-    internalName,
-    lore: 'Text',
-    difficulty: 'HARD',
-    level,
-    length: 'SHORT',
-  },
-  ...{ rewardPerLevel: null, requirements: [], location: [], schedule: null },
+  name: `Event ${internalName.slice(-1)}`,
+  internalName,
+  lore: 'Text',
+  difficulty: 'HARD',
+  level,
+  length: 'SHORT',
+  rewardPerLevel: null,
+  requirements: [],
+  location: [],
+  schedule: null,
 })
 const [first, second] = ['0a0b0c0d', '0a0b0c0e']
 const reward = (name: string) => ({ name, type: 'ITEM', amount: 1, always: false, tier: 'MYTHIC' })
 const pool = (...names: readonly string[]) => ({
-  ...{ name: 'The Vault', internalName: 'vault', type: 'RAID', rewards: names.map(reward) },
+  name: 'The Vault',
+  internalName: 'vault',
+  type: 'RAID',
+  rewards: names.map(reward),
 })
 const bow = (averageDps: number) =>
   item('Bow', {
-    ...{ type: 'weapon', subType: 'bow', tier: 'rare', averageDps },
-    ...{ requirements: { level: 20, classRequirement: 'archer' }, identifications: { walkSpeed: 5 } },
+    type: 'weapon',
+    subType: 'bow',
+    tier: 'rare',
+    averageDps,
+    requirements: { level: 20, classRequirement: 'archer' },
+    identifications: { walkSpeed: 5 },
   })
 const others = [
   item('Cap', { type: 'armour', subType: 'helmet', tier: 'mythic', requirements: { level: 80 } }),
@@ -189,7 +197,9 @@ describe.each(bothKinds)('what there is, and what of it changed in a period, on 
     // The first version is no revision; each other one is on one page.
     const shown = [...revisions(whole), ...revisions(rest)]
     expect([shown.length, new Set(shown).size, shown.filter((one) => one?.includes('disappeared'))]).toEqual([
-      ...[VERSIONS - 1, VERSIONS - 1, []],
+      VERSIONS - 1,
+      VERSIONS - 1,
+      [],
     ])
     const during = await pageOf('/items/Odd?from=2026-06-01T10:04:30Z&to=2026-06-01T10:06:30Z')
     expect(during.text('h1')).toBe('Odd at the end of this period')

@@ -11,8 +11,22 @@ export const guildVocabulary = {
   /** From the highest to the lowest. */
   rank: ['owner', 'chief', 'strategist', 'captain', 'recruiter', 'recruit'],
   colour: [
-    ...['WHITE', 'ORANGE', 'MAGENTA', 'LIGHT_BLUE', 'YELLOW', 'LIME', 'PINK', 'GRAY', 'SILVER'],
-    ...['CYAN', 'PURPLE', 'BLUE', 'BROWN', 'GREEN', 'RED', 'BLACK'],
+    'WHITE',
+    'ORANGE',
+    'MAGENTA',
+    'LIGHT_BLUE',
+    'YELLOW',
+    'LIME',
+    'PINK',
+    'GRAY',
+    'SILVER',
+    'CYAN',
+    'PURPLE',
+    'BLUE',
+    'BROWN',
+    'GREEN',
+    'RED',
+    'BLACK',
   ],
 } as const
 

@@ -43,7 +43,15 @@ const parseEntry = recordParser('leaderboard entry', leaderboardEntrySchema)
 
 const { uuid, username, name, score, metaScore, level, territories, wars, characterUuid } = leaderboardEntrySchema.shape
 const rankSchema = z.looseObject({
-  ...{ uuid, username, name, score, metaScore, level, territories, wars, characterUuid },
+  uuid,
+  username,
+  name,
+  score,
+  metaScore,
+  level,
+  territories,
+  wars,
+  characterUuid,
 })
 
 /** What of an entry says who is where. @throws RecordError with the JSON pointer of what does not fit */

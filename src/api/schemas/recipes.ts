@@ -6,10 +6,21 @@ import { itemVocabulary } from './items.ts'
 /** The names the service has used so far (API reference 5.3); others are still accepted. */
 export const recipeVocabulary = {
   type: [
-    ...['helmet', 'chestplate', 'leggings', 'boots'],
-    ...['bow', 'spear', 'wand', 'dagger', 'relik'],
-    ...['ring', 'bracelet', 'necklace'],
-    ...['food', 'potion', 'scroll'],
+    'helmet',
+    'chestplate',
+    'leggings',
+    'boots',
+    'bow',
+    'spear',
+    'wand',
+    'dagger',
+    'relik',
+    'ring',
+    'bracelet',
+    'necklace',
+    'food',
+    'potion',
+    'scroll',
   ],
   skill: itemVocabulary.skills,
 } as const

@@ -6,8 +6,14 @@ import { recordParser } from './form/record.ts'
 export const seasonVocabulary = {
   conditionType: ['SR', 'LEADERBOARD_POSITION'],
   rewardType: [
-    ...['BADGE', 'EFFECT', 'COSMETIC', 'EMERALD', 'PRIVATE_BANK_SLOT', 'PUBLIC_BANK_SLOT'],
-    ...['GUILD_TOME', 'STRUCTURE'],
+    'BADGE',
+    'EFFECT',
+    'COSMETIC',
+    'EMERALD',
+    'PRIVATE_BANK_SLOT',
+    'PUBLIC_BANK_SLOT',
+    'GUILD_TOME',
+    'STRUCTURE',
   ],
 } as const
 

@@ -13,6 +13,19 @@ const listOf = <Shape extends z.ZodRawShape>(shape: Shape) => z.array(z.looseObj
 const path = text.describe('JSON pointer; empty: the record as a whole')
 const rowId = text.describe('digits')
 
+/** Of a folder or bucket that a database was written to. */
+const filesWritten = {
+  place: text,
+  dryRun: z.boolean().describe('whether nothing was written, and the numbers say what would be'),
+  files: count,
+  rows: count,
+  bytes: count,
+  written: count.describe('files that were written; the others hold what the database holds'),
+  writtenRows: count,
+  dropped: count.describe('files of earlier calls that were deleted'),
+  seconds: count,
+}
+
 const ledgerRun = z.looseObject({
   runId: z.guid(),
   resource: text,
@@ -331,18 +344,7 @@ export const jsonSchemas = {
     minutes: count,
     resumes: z.boolean().describe('whether an earlier call was interrupted'),
   }),
-  'lake-export': z.looseObject({
-    place: text,
-    people: z.boolean(),
-    dryRun: z.boolean().describe('whether nothing was written, and the numbers say what would be'),
-    files: count,
-    rows: count,
-    bytes: count,
-    written: count.describe('files that were written; the others held what the database holds'),
-    writtenRows: count,
-    dropped: count.describe('files of earlier exports that were deleted'),
-    seconds: count,
-  }),
+  'lake-export': z.looseObject({ ...filesWritten, people: z.boolean() }),
   verify: z.looseObject({
     wrong: count.describe('rows that are wrong, of all checks; 0: the database is whole'),
     checks: listOf({
@@ -358,17 +360,7 @@ export const jsonSchemas = {
       .optional()
       .describe('with --repair: what was put right, or would be; `checks` is of the database after that'),
   }),
-  backup: z.looseObject({
-    place: text,
-    dryRun: z.boolean().describe('whether nothing was written, and the numbers say what would be'),
-    files: count,
-    rows: count,
-    bytes: count,
-    written: count.describe('files that were written; the others hold what the database holds'),
-    writtenRows: count,
-    dropped: count.describe('files of earlier backups that were deleted'),
-    seconds: count,
-  }),
+  backup: z.looseObject(filesWritten),
   restore: z.looseObject({
     place: text,
     target: text.describe('host and database, or folder'),
@@ -384,7 +376,12 @@ export const jsonSchemas = {
   }),
   report: z.looseObject({ path: text, from: instant, to: instant, guild: uuid.nullable(), bytes: count }),
   'serve-export': z.looseObject({
-    ...{ dir: text, pages: count, bytes: count, failed: count, leftOut: count, removed: count },
+    dir: text,
+    pages: count,
+    bytes: count,
+    failed: count,
+    leftOut: count,
+    removed: count,
   }),
   'privacy-show': z.looseObject({
     player: uuid,

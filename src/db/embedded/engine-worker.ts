@@ -75,8 +75,11 @@ function withSharedMemory(code: Uint8Array): Uint8Array {
     const limits = [SHARED_WITH_MAXIMUM, ...spelled(initial), ...spelled(PAGES.maximum)]
     const section = [IMPORTS, ...spelled(size - (to - from) + limits.length)]
     return Buffer.concat([
-      ...[code.subarray(0, start), Uint8Array.from(section), code.subarray(body, from)],
-      ...[Uint8Array.from(limits), code.subarray(to)],
+      code.subarray(0, start),
+      Uint8Array.from(section),
+      code.subarray(body, from),
+      Uint8Array.from(limits),
+      code.subarray(to),
     ])
   }
   return code

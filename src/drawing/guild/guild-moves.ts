@@ -80,7 +80,13 @@ export async function movesFigure(sql: Sql, guild: string, frame: Frame): Promis
     table: {
       columns: ['At (UTC)', 'What', 'Member', 'Rank before', 'Rank after', 'From or to', 'Not before (UTC)'],
       rows: moves.map(({ at, event, player, username, fromRank, toRank, other, notBefore }) => [
-        ...[at, event, playerCell(frame, player, username), fromRank, toRank, other, notBefore],
+        at,
+        event,
+        playerCell(frame, player, username),
+        fromRank,
+        toRank,
+        other,
+        notBefore,
       ]),
     },
   }

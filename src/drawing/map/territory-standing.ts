@@ -58,8 +58,11 @@ export async function territoryStandingFigure(sql: Sql, territory: string, frame
     table: {
       columns: ['From (UTC)', 'Until (UTC)', 'Treasury', 'Defences', 'Headquarters'],
       rows: rows.map(({ from, until, hq, treasury, defences }) => [
-        ...[from, until ?? 'now', treasury === null ? null : levelText(treasury)],
-        ...[defences === null ? null : levelText(defences), hq],
+        from,
+        until ?? 'now',
+        treasury === null ? null : levelText(treasury),
+        defences === null ? null : levelText(defences),
+        hq,
       ]),
     },
   }

@@ -90,7 +90,8 @@ export function groupTable(groups: readonly PatchGroup[]): Table {
     const own = groups.filter((group) => group.kind === kind)
     const classes = [...new Set(own.flatMap(({ members }) => members.map(([first]) => first?.class ?? null)))].sort()
     return classes.map((of): Cell[] => [
-      ...[heading, of ?? ''],
+      heading,
+      of ?? '',
       ...shown.map((direction): Cell => {
         const group = own.find((one) => one.direction === direction)
         const amount = group?.members.filter(([first]) => (first?.class ?? null) === of).length ?? 0

@@ -98,7 +98,10 @@ export async function backupDatabase(db: Database, place: string, options: Backu
       const reading = await readingOf(sql, db.place)
       if (before && !options.replace && !options.dryRun)
         await refuseOther(sql, reading, store.place, {
-          ...{ source: before.source, lastRun: before.lastRun?.run ?? null, at: before.at, backup: before.text },
+          source: before.source,
+          lastRun: before.lastRun?.run ?? null,
+          at: before.at,
+          backup: before.text,
         })
       const present = before ? await store.list(ENDING) : new Map<string, number>()
       const held = before?.files.filter(({ path, bytes }) => present.get(path) === bytes).map(({ path }) => path)
@@ -131,15 +134,8 @@ async function backupSnapshot(backup: Backup, reading: Reading, before: StoredMa
     options.onLooked?.(nth, listed.length)
     const own = await backupTable(sql, table)
     tables.push(own)
-    changes.push(
-      await changesOf(
-        sql,
-        own,
-        known.filter((file) => file.table === own.name),
-        reading,
-        own.wholeRows,
-      ),
-    )
+    const files = known.filter((file) => file.table === own.name)
+    changes.push(await changesOf(sql, own, files, reading, own.wholeRows))
   }
   const kept = changes.flatMap(({ unchanged }) => unchanged)
   const jobs = changes.flatMap((one) => one.jobs)
@@ -154,9 +150,9 @@ async function backupSnapshot(backup: Backup, reading: Reading, before: StoredMa
       }),
     )
   const files = [...kept, ...written]
-  const sizes = { files: kept.length + jobs.length, rows: kept.reduce((sum, { rows }) => sum + rows, total) }
   const counts = {
-    ...sizes,
+    files: kept.length + jobs.length,
+    rows: kept.reduce((sum, { rows }) => sum + rows, total),
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
     written: jobs.length,
     writtenRows: total,
@@ -164,7 +160,12 @@ async function backupSnapshot(backup: Backup, reading: Reading, before: StoredMa
   if (dryRun) return { ...counts, dropped: 0 }
   const present = await presentFiles(store, files)
   const manifest: Manifest = {
-    ...{ format: FORMAT, program, at, source: reading.source, lastRun, files },
+    format: FORMAT,
+    program,
+    at,
+    source: reading.source,
+    lastRun,
+    files,
     migration: await newestMigration(sql),
     tables: await Promise.all(
       tables.map(async ({ name, columns }) => ({

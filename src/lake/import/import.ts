@@ -157,7 +157,11 @@ async function saveSource({ db, place, index, options }: Import, isWhole: boolea
 function added(one: TakenRows, other: TakenRows): TakenRows {
   const sum = (count: 'rows' | 'taken' | 'refused' | 'restricted' | 'conflicts') => one[count] + other[count]
   return {
-    ...{ table: one.table, rows: sum('rows'), taken: sum('taken'), refused: sum('refused') },
-    ...{ restricted: sum('restricted'), conflicts: sum('conflicts') },
+    table: one.table,
+    rows: sum('rows'),
+    taken: sum('taken'),
+    refused: sum('refused'),
+    restricted: sum('restricted'),
+    conflicts: sum('conflicts'),
   }
 }

@@ -107,7 +107,9 @@ export async function planOf(sql: Sql, index: LakeIndex): Promise<Plan> {
   if (ledger.length > 0) steps.push({ of: 'ledger', files: ledger })
   const all = steps.flatMap((step) => step.files)
   return {
-    ...{ steps, tables, refused },
+    steps,
+    tables,
+    refused,
     files: all.length,
     rows: all.reduce((sum, file) => sum + file.rows, 0),
     bytes: all.reduce((sum, file) => sum + file.bytes, 0),

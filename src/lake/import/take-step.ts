@@ -139,8 +139,13 @@ async function takeFetched(work: Import, step: Step, taking: Taking): Promise<Ta
       `insert into sync.source_file (source_id, sha256, table_name, taken_at, rows, taken, refused)
        values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
       [
-        ...[work.index.source, file.sha256, file.table, new Date(work.options.clock.now()), rows + refused],
-        ...[taken.get(file.table)?.taken ?? 0, refused],
+        work.index.source,
+        file.sha256,
+        file.table,
+        new Date(work.options.clock.now()),
+        rows + refused,
+        taken.get(file.table)?.taken ?? 0,
+        refused,
       ],
     )
   }
@@ -256,7 +261,13 @@ async function copyFiles(
     await sql.query('savepoint lake_file')
     try {
       const found = await stageFile(sql, duck, table, {
-        ...{ file, path, room, staged: into, rules, leftOut: rules.leftOut, signal: options.signal },
+        file,
+        path,
+        room,
+        staged: into,
+        rules,
+        leftOut: rules.leftOut,
+        signal: options.signal,
       })
       total.rows += found.rows + found.nameless
       total.refused += found.refused

@@ -18,7 +18,9 @@ interface Allowed {
  */
 export async function openLocked({ folders = [], files = [], temporary, memory, threads }: Allowed): Promise<DuckDb> {
   const db = await openDuckDb(temporary, {
-    ...{ memory_limit: memory, threads: String(threads), ...FREES },
+    memory_limit: memory,
+    threads: String(threads),
+    ...FREES,
   })
   const list = (paths: readonly string[]) => `[${paths.map(literal).join(', ')}]::varchar[]`
   for (const setting of [

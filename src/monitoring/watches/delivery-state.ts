@@ -35,8 +35,14 @@ export async function writeDelivery(sql: Sql, state: DeliveryState): Promise<voi
     `update sync.watch_delivery set number = $2, sending = $3, attempts = $4, retry_at = $5, failing_since = $6,
             error = $7, delivered_at = $8 where watch = $1`,
     [
-      ...[state.watch, state.number, state.sending, state.attempts, state.retryAt, state.failingSince],
-      ...[state.error, state.deliveredAt],
+      state.watch,
+      state.number,
+      state.sending,
+      state.attempts,
+      state.retryAt,
+      state.failingSince,
+      state.error,
+      state.deliveredAt,
     ],
   )
 }

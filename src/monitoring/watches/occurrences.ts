@@ -31,8 +31,13 @@ export function upcomingNoter(db: Database, clock: Clock): (watches: readonly Wa
     if (soon.length === 0) return
     const changes = soon.map(({ key, name, startsAt, minutes: lead }) =>
       JSON.stringify({
-        ...{ event: 'event soon', resource: 'world-events', key, name, startsAt: startsAt.toISOString() },
-        ...{ minutes: lead, at: now.toISOString() },
+        event: 'event soon',
+        resource: 'world-events',
+        key,
+        name,
+        startsAt: startsAt.toISOString(),
+        minutes: lead,
+        at: now.toISOString(),
       }),
     )
     await publishChanges(db, changes, now)
@@ -80,7 +85,8 @@ export async function filtersOf(sql: Sql, { guild: guilds, player: players }: Pi
 
 const guildNames = [
   ...['game.guild_listing', 'game.guild'].flatMap((table) => [`${table} name`, `${table} prefix`]),
-  ...['game.territory_hold guild_name', 'game.territory_hold guild_prefix'],
+  'game.territory_hold guild_name',
+  'game.territory_hold guild_prefix',
 ]
   .map((source) => source.split(' '))
   .map(([table, name]) => `select guild_uuid as uuid, ${name} as name from ${table} where valid_until = 'infinity'`)
@@ -105,9 +111,14 @@ export async function readOccurrences(sql: Sql, watch: Watch, numbers: readonly 
   const { counter } = watch
   const given = {
     ...filters,
-    ...{ kind: counter?.kind, counter: counter?.name, above: counter?.above, gains: counter?.gains },
-    ...{ top: counter?.top, each: counter?.each },
-    ...{ gap: watch.gap, before: minutesBefore(watch) },
+    kind: counter?.kind,
+    counter: counter?.name,
+    above: counter?.above,
+    gains: counter?.gains,
+    top: counter?.top,
+    each: counter?.each,
+    gap: watch.gap,
+    before: minutesBefore(watch),
   }
   const found: Occurrence[] = []
   for (const event of watch.events) {

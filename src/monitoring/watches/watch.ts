@@ -6,9 +6,24 @@ import { parseQuietHours } from './quiet-hours.ts'
 
 /** Everything a watch can send a message about. */
 export const watchEvents = [
-  ...['captured', 'lost', 'joined', 'left', 'rank', 'renamed', 'item changed', 'patch'],
-  ...['world down', 'online', 'news', 'freshness late'],
-  ...['level', 'counter', 'top', 'rating gap', 'in pool', 'event soon'],
+  'captured',
+  'lost',
+  'joined',
+  'left',
+  'rank',
+  'renamed',
+  'item changed',
+  'patch',
+  'world down',
+  'online',
+  'news',
+  'freshness late',
+  'level',
+  'counter',
+  'top',
+  'rating gap',
+  'in pool',
+  'event soon',
 ] as const
 
 export type WatchEvent = (typeof watchEvents)[number]

@@ -10,7 +10,10 @@ export const bounds = { cells: 20_000, first: 1000, arguments: 100, characters: 
 
 /** The step of questions that go through a period by steps of their own. */
 export const ownSteps: Readonly<Record<string, string>> = {
-  ...{ world_peak: '1 hour', guild_online_heatmap: '1 hour', coverage: '1 hour', player_playtime: '1 day' },
+  world_peak: '1 hour',
+  guild_online_heatmap: '1 hour',
+  coverage: '1 hour',
+  player_playtime: '1 day',
 }
 
 /**

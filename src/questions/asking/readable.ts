@@ -70,10 +70,21 @@ const list: Form = { wanted: 'a list such as {a,b}', fits: (text) => /^\s*\{.*\}
 const bytes: Form = { wanted: 'bytes such as \\x00ff', fits: (text) => /^\\x([0-9a-f]{2})*$/i.test(text) }
 
 const forms: Readonly<Record<string, Form>> = {
-  ...{ date: day, 'text[]': list, bytea: bytes },
-  ...{ 'timestamp with time zone': instant, uuid, interval: length, boolean: truth },
-  ...{ smallint: wholeNumber, integer: wholeNumber, bigint: number, numeric: number, real: number },
-  ...{ 'double precision': number, json: document, jsonb: document },
+  date: day,
+  'text[]': list,
+  bytea: bytes,
+  'timestamp with time zone': instant,
+  uuid,
+  interval: length,
+  boolean: truth,
+  smallint: wholeNumber,
+  integer: wholeNumber,
+  bigint: number,
+  numeric: number,
+  real: number,
+  'double precision': number,
+  json: document,
+  jsonb: document,
 }
 
 /** The first argument that is not written as its type is; undefined where all are. */

@@ -128,8 +128,11 @@ async function followingIn(sql: Sql, versions: VersionsTable, batch: number): Pr
   return byPlace(
     rows.flatMap(({ key, changedAt, before, after }) =>
       changesBetween(before ?? undefined, after ?? undefined).map((change) => ({
-        ...{ key, changedAt, path: indexable(change.path) },
-        ...{ oldValue: jsonText(change.before), newValue: jsonText(change.after) },
+        key,
+        changedAt,
+        path: indexable(change.path),
+        oldValue: jsonText(change.before),
+        newValue: jsonText(change.after),
       })),
     ),
   )
@@ -148,8 +151,11 @@ async function writtenIn(sql: Sql, resource: string, versions: VersionsTable, ba
   )
   return byPlace(
     rows.map(({ key, changedAt, path, old, new: now, came, went }) => ({
-      ...{ key, changedAt, path },
-      ...{ oldValue: came ? null : canonicalJson(old), newValue: went ? null : canonicalJson(now) },
+      key,
+      changedAt,
+      path,
+      oldValue: came ? null : canonicalJson(old),
+      newValue: went ? null : canonicalJson(now),
     })),
   )
 }

@@ -14,7 +14,11 @@ const parameter = (
   description: string,
   schema: Json = text,
 ): Json => ({
-  ...{ name, in: place, required: place === 'path', description, schema },
+  name,
+  in: place,
+  required: place === 'path',
+  description,
+  schema,
 })
 
 interface Operation {
@@ -33,7 +37,10 @@ function operation(
   const isCached = type !== 'text/event-stream'
   return {
     get: {
-      ...{ operationId: id, tags: [tag], summary, parameters },
+      operationId: id,
+      tags: [tag],
+      summary,
+      parameters,
       responses: {
         200: { description: summary, content: { [type]: { schema } } },
         ...(isCached ? { 304: { $ref: '#/components/responses/notModified' } } : {}),
@@ -83,7 +90,9 @@ const feedPaths: Readonly<Record<string, { readonly get: Operation }>> = {
     parameter('item', 'path', 'Internal or display name'),
   ]),
   '/changes/sequence.json': operation('changeNumbers', 'Changes', 'The first and the last number', 'application/json', {
-    ...{ type: 'object', required: ['first', 'last'], properties: { first: number, last: number } },
+    type: 'object',
+    required: ['first', 'last'],
+    properties: { first: number, last: number },
   }),
   '/changes/{number}.json': operation(
     'change',
@@ -245,7 +254,11 @@ export function filtersOf({ parameters, columns }: Question): Column[] {
 
 /** A filter of each type, to look at. */
 const filterExamples: Readonly<Record<string, string>> = {
-  ...{ text: 'like.*a*', uuid: 'not.is.null', boolean: 'is.true', date: 'gte.2026-05-01', interval: 'gte.1 day' },
+  text: 'like.*a*',
+  uuid: 'not.is.null',
+  boolean: 'is.true',
+  date: 'gte.2026-05-01',
+  interval: 'gte.1 day',
   'timestamp with time zone': 'gte.-7d',
 }
 
@@ -326,7 +339,9 @@ function columnSchemas(questions: readonly Question[]): { readonly schemas: Json
 }
 
 const valueFormats: Readonly<Record<string, string>> = {
-  ...{ uuid: 'uuid', date: 'date', 'timestamp with time zone': 'date-time' },
+  uuid: 'uuid',
+  date: 'date',
+  'timestamp with time zone': 'date-time',
 }
 
 /** Whole numbers beyond 2^53 and the ends of time are texts. NULL is not known. */

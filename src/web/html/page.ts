@@ -191,24 +191,18 @@ function policyWith(css: string, script: string, further: readonly string[] = []
 }
 
 const sections = [
-  ...[
-    ['/map', 'Map'],
-    ['/captures', 'Captures'],
-    ['/territories', 'Territories'],
-    ['/guilds', 'Guilds'],
-    ['/gained', 'Gains'],
-    ['/items', 'Items'],
-  ],
-  ...[
-    ['/patches', 'Patches'],
-    ['/pools', 'Loot pools'],
-    ['/leaderboards', 'Leaderboards'],
-  ],
-  ...[
-    ['/worlds', 'Worlds'],
-    ['/status', 'Status'],
-    ['/api', 'API'],
-  ],
+  ['/map', 'Map'],
+  ['/captures', 'Captures'],
+  ['/territories', 'Territories'],
+  ['/guilds', 'Guilds'],
+  ['/gained', 'Gains'],
+  ['/items', 'Items'],
+  ['/patches', 'Patches'],
+  ['/pools', 'Loot pools'],
+  ['/leaderboards', 'Leaderboards'],
+  ['/worlds', 'Worlds'],
+  ['/status', 'Status'],
+  ['/api', 'API'],
 ] as const
 
 /** What is recorded beside these. */

@@ -280,10 +280,13 @@ export async function recordsPage(visit: Visit): Promise<Page> {
           ? count(value, 'territory', 'territories')
           : count(value, 'capture')
   const rows = records.map((one): Cell[] => [
-    ...[one.record, one.territory === null ? '' : link('territories', one.territory)],
+    one.record,
+    one.territory === null ? '' : link('territories', one.territory),
     one.uuid === null ? '' : guildLink(one.uuid, one.name),
     `${one.quality === 'exact' ? '' : 'at least '}${said(one.record, one.value)}`,
-    ...[one.quality === 'exact' ? '' : said(one.record, one.most), one.from, one.to],
+    one.quality === 'exact' ? '' : said(one.record, one.most),
+    one.from,
+    one.to,
   ])
   const columns = ['Record', 'Territory', 'Guild', 'How much', 'At most', 'From (UTC)', 'Until (UTC)']
   const figure =
@@ -292,7 +295,9 @@ export async function recordsPage(visit: Visit): Promise<Page> {
         ? missing('record-list', 'No record of the map is known yet', 'wynnsync sync territories')
         : { id: 'record-list', title: 'The map was not seen in this period' }
       : listFigure('record-list', count(records.length, 'record'), {
-          ...{ columns, rows, note: isWhole ? csvLink('territory_record', {}) : undefined },
+          columns,
+          rows,
+          note: isWhole ? csvLink('territory_record', {}) : undefined,
         })
   return {
     path: '/records',

@@ -42,7 +42,12 @@ export async function retentionFigure(sql: Sql, uuid: string, to: Date): Promise
   return listFigure('retention', title, {
     columns: ['Joined in', 'Joined', 'Still there after 30 days', 'Not known', 'After 90 days', 'Not known'],
     rows: months.map((one) => [
-      ...[one.joinedIn.toISOString().slice(0, 7), one.joined, one.after30, one.unknown30, one.after90, one.unknown90],
+      one.joinedIn.toISOString().slice(0, 7),
+      one.joined,
+      one.after30,
+      one.unknown30,
+      one.after90,
+      one.unknown90,
     ]),
     note: html`Of those who joined in the ${RETENTION_DAYS} days before the end of the period. Not known: it is too early, or no response came around that time. ${csv}`,
   })

@@ -83,7 +83,10 @@ async function lostFigure({ sql }: Visit, uuid: string, { from, to }: Frame): Pr
       rows: open
         .slice(0, LOST)
         .map(({ territory, at, taker, takerName, holder, holderName, since }) => [
-          ...[link('territories', territory), at, guildLink(taker, takerName), guildLink(holder, holderName)],
+          link('territories', territory),
+          at,
+          guildLink(taker, takerName),
+          guildLink(holder, holderName),
           new Date(since.getTime() + COOLDOWN * 60_000),
         ]),
       note:
@@ -162,7 +165,10 @@ function warFigure(
       rows: rivals
         .slice(0, RIVALS)
         .map((one) => [
-          ...[guildLink(one.uuid, one.name), one.won, one.lost, one.won - one.lost],
+          guildLink(one.uuid, one.name),
+          one.won,
+          one.lost,
+          one.won - one.lost,
           one.uuid === null ? '' : html`<a href="${rivalPath(one.uuid)}" rel="nofollow">compare</a>`,
         ]),
       note:
@@ -197,7 +203,11 @@ function hoursOfWar(hours: readonly WarHour[]): Figure {
       { fill: 'var(--g5)', label: 'lost' },
     ]),
     picture: draw('Territories won and lost by hour of the day.', ({ isNarrow }) => ({
-      ...{ height: 150, marginLeft: 40, marginRight: 4, marginTop: 6, marginBottom: 22 },
+      height: 150,
+      marginLeft: 40,
+      marginRight: 4,
+      marginTop: 6,
+      marginBottom: 22,
       x: {
         domain: hours.map(({ hour }) => hour),
         label: null,

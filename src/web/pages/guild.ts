@@ -280,7 +280,10 @@ ${places.length > 0 ? placesMap(places, { id: 'guild-map', guild: uuid, label: '
       table: {
         columns: ['Territory', 'Since (UTC)', 'Treasury', 'Defences', ''],
         rows: own.map(({ territory, since, treasury, defences, hq }) => [
-          ...[link('territories', territory), since, levelText(treasury), levelText(defences)],
+          link('territories', territory),
+          since,
+          levelText(treasury),
+          levelText(defences),
           hq ? 'headquarters' : '',
         ]),
       },
@@ -391,9 +394,16 @@ function overlayOf(hours: readonly HourOfTwo[], own: string, name: string): Omit
     title: `${name}: fewest online at ${two(least.hour)} UTC, ${number(least.other, 1)} on average`,
     legend: legendLine(sides),
     picture: draw(`Members online by hour of the day, of ${own} and of ${name}.`, ({ isNarrow }) => ({
-      ...{ height: 180, marginLeft: 40, marginRight: 8, marginTop: 8, marginBottom: 22 },
+      height: 180,
+      marginLeft: 40,
+      marginRight: 8,
+      marginTop: 8,
+      marginBottom: 22,
       x: {
-        ...{ domain: [0, 23], label: null, tickSize: 0, ticks: isNarrow ? 4 : 8 },
+        domain: [0, 23],
+        label: null,
+        tickSize: 0,
+        ticks: isNarrow ? 4 : 8,
         tickFormat: (hour: number) => (Number.isInteger(hour) ? two(hour) : ''),
       },
       y: { label: null, ticks: 4, grid: true, zero: true, tickFormat: wholeTick },

@@ -61,7 +61,9 @@ interface During extends Period {
 async function partsOf(visit: Visit) {
   const { sql, now, query } = visit
   const { frame, control, kept } = await shownPeriod(visit, {
-    ...{ path: '/', of: ['territories', 'online-players'], days: 1 },
+    path: '/',
+    of: ['territories', 'online-players'],
+    days: 1,
   })
   const during = { from: frame.from, to: frame.to, now, isLive: !query.has('to'), kept }
   // One is drawn while the database works for the next.
@@ -75,7 +77,9 @@ async function partsOf(visit: Visit) {
     lootCard(sql, during),
   ])
   return {
-    ...{ during, control, map },
+    during,
+    control,
+    map,
     title: places.length > 0 ? placesTitle(places) : unseen,
     lead: `${during.isLive ? '' : `As of ${moment(frame.to, frame.writtenAt)} UTC: `}${captured.said}, ${players.said}${worlds.said}.`,
     numbers: tilesMarkup([captured, players, worlds, patch.number]),
@@ -231,17 +235,13 @@ async function patchParts(
     html`<li><span>${label}</span> <b>${number(before, 2)} → ${number(after, 2)}</b> <span class="soft">${relative > 0 ? '+' : ''}${number(100 * relative)} %</span></li>`
   return {
     number: {
-      ...{
-        value: number(size(last)),
-        href: path,
-        said: '',
-        label: `${size(last) === 1 ? 'change' : 'changes'} of the last patch, ${moment(last.startedAt, now)}`,
-      },
+      value: number(size(last)),
+      href: path,
+      said: '',
+      label: `${size(last) === 1 ? 'change' : 'changes'} of the last patch, ${moment(last.startedAt, now)}`,
       // One says nothing beside its number.
-      ...{
-        bars: patches.length > 1 ? patches.map(size).reverse() : [],
-        barsLabel: 'Changes of each of the last patches',
-      },
+      bars: patches.length > 1 ? patches.map(size).reverse() : [],
+      barsLabel: 'Changes of each of the last patches',
     },
     card: cardOf(
       'patch',

@@ -88,8 +88,10 @@ async function readItems(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<
     ids.map((id) => [
       id,
       {
-        ...{ ...changesOf(id), recipes: recipesOf.get(id) ?? [] },
-        ...{ sets: setsOf.get(id) ?? [], pools: poolsOf.get(id) ?? [] },
+        ...changesOf(id),
+        recipes: recipesOf.get(id) ?? [],
+        sets: setsOf.get(id) ?? [],
+        pools: poolsOf.get(id) ?? [],
       },
     ]),
   )
@@ -275,7 +277,10 @@ type Sorted = Parameters<typeof itemParts>[3]
 function poolsMarkup({ pools }: ItemFacts, sorted: Sorted): Markup | '' {
   if (pools.length === 0) return ''
   const rows = pools.map(({ pool, isCurrent, first, last, times }): Cell[] => [
-    ...[html`<a href="/pools">${pool}</a>`, isCurrent ? 'now' : last, first, times],
+    html`<a href="/pools">${pool}</a>`,
+    isCurrent ? 'now' : last,
+    first,
+    times,
   ])
   const table = { columns: ['Pool', 'Last there (UTC)', 'First seen (UTC)', 'Times'], rows }
   return html`<h4 id="item-pools">In loot pools</h4>${tableMarkup(sorted('item-pools', table))}`

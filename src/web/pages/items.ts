@@ -122,8 +122,13 @@ async function listOf({ sql, query }: Visit, wanted: readonly SqlValue[], isNarr
             sortLink({ key, heading }, { by, isOther, isFalling }, { path: '/items', query, anchor: 'list' }),
           ),
           rows: found.map((item): Cell[] => [
-            ...[link('items', item.id, item.name), wordsOf(item.type), wordsOf(item.kind), wordsOf(item.tier)],
-            ...[item.level ?? '', item.class ?? '', ...(stat === '' ? [] : [item.value])],
+            link('items', item.id, item.name),
+            wordsOf(item.type),
+            wordsOf(item.kind),
+            wordsOf(item.tier),
+            item.level ?? '',
+            item.class ?? '',
+            ...(stat === '' ? [] : [item.value]),
           ]),
         }),
   }
@@ -143,20 +148,20 @@ async function changesOf(visit: Visit, wanted: readonly SqlValue[], frame: Frame
   return await changesFigure(
     visit,
     {
-      ...{
-        path: '/items',
-        one: 'item',
-        many: 'items',
-        resource: 'items',
-        view: 'item',
-        key: ['internal_name'],
-        where: 'true',
-      },
+      path: '/items',
+      one: 'item',
+      many: 'items',
+      resource: 'items',
+      view: 'item',
+      key: ['internal_name'],
+      where: 'true',
       shown: `${columns}, ${stat === '' ? 'null::double precision' : rolledThen('$11')} as value`,
       record: 'kept.document',
-      ...{ narrowed: narrowed(5), values: wanted },
+      narrowed: narrowed(5),
+      values: wanted,
       columns: shownOf(stat).map(([name, heading]) => ({
-        ...{ name, heading },
+        name,
+        heading,
         cell:
           name === 'name'
             ? (value, { id }) => link('items', String(id), String(value))

@@ -20,7 +20,8 @@ export async function mapPage(visit: Visit): Promise<Page> {
   const at = text === '' ? undefined : shownInstant(text, now)
   // The period ends before its end.
   const { frame: period, control } = await shownPeriod(visit, {
-    ...{ path: '/map', of: ['territories'] },
+    path: '/map',
+    of: ['territories'],
     ...(at && { to: new Date(at.getTime() + 1) }),
   })
   const isLive = !at && !query.has('to')
@@ -35,7 +36,8 @@ export async function mapPage(visit: Visit): Promise<Page> {
     headquarters: new Set(rows.flatMap(({ territory, hq }) => (hq ? [territory] : []))),
     pageOf: (name: string) => pathOf('territories', name),
     guildPageOf: (uuid: string) => pathOf('guilds', uuid),
-    ...{ tools, room: ROOM },
+    tools,
+    room: ROOM,
     overlay: (steps: readonly Date[], isBrief: boolean) => {
       const places = placesOf(isBrief ? rows.map((row) => ({ ...row, stored: null })) : rows)
       return overlayWith({ ...places, levels, blind: blindAt(steps, moments?.blind ?? []) })
@@ -126,7 +128,10 @@ function placesOf(known: readonly PlaceRow[]): object {
   const names = new Map(rows.map(({ territory }, index) => [territory, index]))
   const resources = [...new Set(rows.flatMap(({ stored }) => Object.keys(stored ?? {})))].sort()
   const places = rows.map(({ since, hq, treasury, defences, links, stored }) => [
-    ...[since, hq ? 1 : 0, levelOf(treasury), levelOf(defences)],
+    since,
+    hq ? 1 : 0,
+    levelOf(treasury),
+    levelOf(defences),
     links?.flatMap((name) => names.get(name) ?? []) ?? [],
     stored === null ? 0 : resources.map((resource) => stored[resource] ?? 0),
   ])

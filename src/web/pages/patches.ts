@@ -35,7 +35,9 @@ const patchResources = Object.values(resourceOf)
 /** What the list can be sorted by. */
 const patchColumns: readonly Column<Awaited<ReturnType<PatchesOf>>[number]>[] = [
   {
-    ...{ key: 'patch', heading: 'Patch', isFalling: true },
+    key: 'patch',
+    heading: 'Patch',
+    isFalling: true,
     value: ({ patch }) => patch,
     cell: (one) =>
       link('patches', String(one.patch), `${one.patch}${patchText(one).startsWith('only ') ? ', of form' : ''}`),

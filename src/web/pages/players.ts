@@ -248,7 +248,10 @@ async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {
       rows: sessions
         .slice(0, SESSIONS)
         .map(({ world, from, until, seconds }) => [
-          ...[world, from, until, { value: seconds, shown: seconds < 1 ? 'listed once' : length(seconds) }],
+          world,
+          from,
+          until,
+          { value: seconds, shown: seconds < 1 ? 'listed once' : length(seconds) },
         ]),
       note: html`${sessions.length > SESSIONS ? `The latest ${SESSIONS}; ` : ''}${csvLink('player_session', { player_uuid: player, limit: 10_000 })}`,
     },
@@ -258,8 +261,18 @@ async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {
 
 /** What people ask for most, in this order; the page of gains has all. */
 const shownCounters = [
-  ...['playtime', 'totalLevel', 'wars', 'guildRaids.total', 'raids.total', 'dungeons.total', 'completedQuests'],
-  ...['contentCompletion', 'lootruns', 'worldEvents', 'mobsKilled', 'chestsFound'],
+  'playtime',
+  'totalLevel',
+  'wars',
+  'guildRaids.total',
+  'raids.total',
+  'dungeons.total',
+  'completedQuests',
+  'contentCompletion',
+  'lootruns',
+  'worldEvents',
+  'mobsKilled',
+  'chestsFound',
 ]
 
 /** So many instants of a period are drawn. */
@@ -307,7 +320,9 @@ async function countersFigure(
       columns: ['Counter', 'Last shown', 'Gained', 'How sure', 'Over time'],
       rows: rows.map(({ counter, gained, quality, values, times }) => [
         html`<a href="${gains}&counter=${encodeURIComponent(counter)}" rel="nofollow">${apiWords(counter)}</a>`,
-        ...[amount(values?.at(-1)), amount(gained, quality === 'exact' ? '' : '≥ '), quality.replace('_', ' ')],
+        amount(values?.at(-1)),
+        amount(gained, quality === 'exact' ? '' : '≥ '),
+        quality.replace('_', ' '),
         dotsOf(
           values ?? [],
           (times ?? []).map((at) => (at - from.getTime()) / (to.getTime() - from.getTime())),
@@ -379,7 +394,12 @@ function biographyFigure(spells: readonly Spell[], player: string, known: Knowin
       {
         columns: ['Name', 'Guild', 'Rank', 'From (UTC)', 'Last shown (UTC)', 'Until (UTC)'],
         rows: spells.map(({ username, guild, name, rank, since, shown, until }) => [
-          ...[username, guild === null ? '' : guildLink(guild, name), rank ?? '', since, shown, until ?? ''],
+          username,
+          guild === null ? '' : guildLink(guild, name),
+          rank ?? '',
+          since,
+          shown,
+          until ?? '',
         ]),
         note: csvLink('player_biography', { player }),
       },

@@ -72,9 +72,13 @@ const places = (view: 'raid' | 'camp') => ({
 /** Everything that has a page of this kind. */
 const listedKinds: readonly Listed[] = [
   {
-    ...{ path: '/events', one: 'world event', many: 'world events', resource: 'world-events' },
+    path: '/events',
+    one: 'world event',
+    many: 'world events',
+    resource: 'world-events',
     lead: 'World events, and when they are next announced.',
-    ...{ view: 'world_event', key: ['internal_name'] },
+    view: 'world_event',
+    key: ['internal_name'],
     shown: (of) =>
       `coalesce(kept.name, kept.internal_name) as name, kept.level, kept.difficulty, kept.length,
        (select min(next.starts_at) from analytics.world_event_occurrence next
@@ -82,31 +86,39 @@ const listedKinds: readonly Listed[] = [
        (select count(*)::int from analytics.world_event_location${of} place
          where place.internal_name = kept.internal_name and place.valid_from = kept.valid_from) as places`,
     columns: [
-      ...[
-        name,
-        { name: 'level', heading: 'Level', cell: whole },
-        { name: 'difficulty', heading: 'Difficulty', cell: words },
-      ],
-      ...[
-        { name: 'length', heading: 'Length', cell: words },
-        { name: 'places', heading: 'Places' },
-        { name: 'next', heading: 'Next (UTC)', isOfNow: true },
-        since,
-      ],
+      name,
+      { name: 'level', heading: 'Level', cell: whole },
+      { name: 'difficulty', heading: 'Difficulty', cell: words },
+      { name: 'length', heading: 'Length', cell: words },
+      { name: 'places', heading: 'Places' },
+      { name: 'next', heading: 'Next (UTC)', isOfNow: true },
+      since,
     ],
   },
   {
-    ...{ path: '/raids', one: 'raid', many: 'raids', resource: 'raids' },
-    ...{ lead: 'Raids: where they are, and what they give.', ...places('raid') },
+    path: '/raids',
+    one: 'raid',
+    many: 'raids',
+    resource: 'raids',
+    lead: 'Raids: where they are, and what they give.',
+    ...places('raid'),
   },
   {
-    ...{ path: '/camps', one: 'camp', many: 'camps', resource: 'camps' },
-    ...{ lead: 'Camps: where they are, and what they give.', ...places('camp') },
+    path: '/camps',
+    one: 'camp',
+    many: 'camps',
+    resource: 'camps',
+    lead: 'Camps: where they are, and what they give.',
+    ...places('camp'),
   },
   {
-    ...{ path: '/nodes', one: 'gathering node', many: 'gathering nodes', resource: 'gathering-nodes' },
+    path: '/nodes',
+    one: 'gathering node',
+    many: 'gathering nodes',
+    resource: 'gathering-nodes',
     lead: 'Where something can be gathered.',
-    ...{ view: 'gathering_node', key: ['x', 'y', 'z', 'resource'] },
+    view: 'gathering_node',
+    key: ['x', 'y', 'z', 'resource'],
     shown: () => `kept.resource as name, kept.kind, kept.level, ${at}`,
     record: `jsonb_build_object('kind', kept.kind, 'level', kept.level, 'angle', kept.angle)`,
     columns: [
@@ -118,30 +130,35 @@ const listedKinds: readonly Listed[] = [
     ],
   },
   {
-    ...{ path: '/abilities', one: 'ability', many: 'abilities', resource: 'ability-trees' },
+    path: '/abilities',
+    one: 'ability',
+    many: 'abilities',
+    resource: 'ability-trees',
     lead: 'Abilities of the classes, as their trees have them.',
-    ...{ view: 'ability', key: ['class', 'kind', 'id'], where: `kept.kind = 'ability'` },
+    view: 'ability',
+    key: ['class', 'kind', 'id'],
+    where: `kept.kind = 'ability'`,
     shown: () =>
       `coalesce(nullif(kept.name, ''), kept.id) as name, kept.class, kept.archetype, kept.ability_points as points,
        kept.combat_level as level, left(kept.description, 4000) as description`,
     columns: [
-      ...[
-        name,
-        { name: 'class', heading: 'Class', cell: words },
-        { name: 'archetype', heading: 'Archetype', cell: words },
-        { name: 'points', heading: 'Points', cell: whole },
-      ],
-      ...[
-        { name: 'level', heading: 'Level', cell: whole },
-        { name: 'description', heading: 'What it does', cell: prose, isOfNow: true },
-        since,
-      ],
+      name,
+      { name: 'class', heading: 'Class', cell: words },
+      { name: 'archetype', heading: 'Archetype', cell: words },
+      { name: 'points', heading: 'Points', cell: whole },
+      { name: 'level', heading: 'Level', cell: whole },
+      { name: 'description', heading: 'What it does', cell: prose, isOfNow: true },
+      since,
     ],
   },
   {
-    ...{ path: '/aspects', one: 'aspect', many: 'aspects', resource: 'aspects' },
+    path: '/aspects',
+    one: 'aspect',
+    many: 'aspects',
+    resource: 'aspects',
     lead: 'Aspects, and what their tiers do.',
-    ...{ view: 'aspect', key: ['internal_name'] },
+    view: 'aspect',
+    key: ['internal_name'],
     shown: (of) =>
       `coalesce(nullif(kept.name, ''), kept.internal_name) as name, kept.required_class as class, kept.rarity,
        (select left(string_agg(tier.description, ' · ' order by tier.tier), 4000) from analytics.aspect_tier${of} tier
@@ -155,20 +172,22 @@ const listedKinds: readonly Listed[] = [
     ],
   },
   {
-    ...{ path: '/seasons', one: 'season', many: 'seasons', resource: 'seasons' },
+    path: '/seasons',
+    one: 'season',
+    many: 'seasons',
+    resource: 'seasons',
     lead: 'Seasons of guild wars, those that ran in the period.',
-    ...{ view: 'season', key: ['season'] },
+    view: 'season',
+    key: ['season'],
     shown: () =>
       `kept.season::text as name, kept.season as number, kept.started_at as began, kept.ends_at as ends, kept.rating_per_hour as hour,
        kept.rating_per_war as war`,
     columns: [
       { name: 'number', heading: 'Season', isFalling: true },
       { name: 'began', heading: 'From (UTC)', isFalling: true },
-      ...[
-        { name: 'ends', heading: 'To (UTC)' },
-        { name: 'hour', heading: 'Rating for an hour of a territory' },
-        { name: 'war', heading: 'Rating for a war' },
-      ],
+      { name: 'ends', heading: 'To (UTC)' },
+      { name: 'hour', heading: 'Rating for an hour of a territory' },
+      { name: 'war', heading: 'Rating for a war' },
     ],
     during: `began < $5 and (ends is null or ends > $4)`,
   },
@@ -185,8 +204,12 @@ function listPage(kind: Listed): (visit: Visit) => Promise<Page> {
       ? await changesFigure(
           visit,
           {
-            ...{ where: 'true', record: 'kept.document', ...kind, shown: kind.shown('_history') },
-            ...{ narrowed: `$5 = '' or ${isNamed('$5')}`, values: [text] },
+            where: 'true',
+            record: 'kept.document',
+            ...kind,
+            shown: kind.shown('_history'),
+            narrowed: `$5 = '' or ${isNamed('$5')}`,
+            values: [text],
             columns: columns.filter(({ isOfNow }) => !isOfNow),
           },
           frame,
@@ -235,7 +258,8 @@ async function listOf({ sql, now, query }: Visit, kind: Listed, period: Period |
       { path, query, anchor: 'list' },
     )
   return {
-    ...{ title, lead },
+    title,
+    lead,
     figure: isNone
       ? missing('list', title, `wynnsync sync ${resource}`)
       : listFigure('list', page.range(rows.length, total) ?? title, {
@@ -301,7 +325,11 @@ export async function questsPage(visit: Visit): Promise<Page> {
           listFigure('changes', range(rows.length, total) ?? count(total, 'change'), {
             columns: ['At (UTC)', 'What', 'Before', 'After', 'Patch'],
             rows: rows.map(({ at: changed, what, before, after, patch }) => [
-              ...[changed, what, before, after, patch === null ? '' : link('patches', String(patch))],
+              changed,
+              what,
+              before,
+              after,
+              patch === null ? '' : link('patches', String(patch)),
             ]),
             note: csvLink('quest_change', { changed_at: [frame.from, frame.to], limit: 10_000 }),
           }),

@@ -100,14 +100,14 @@ function runsFigure(runs: readonly LedgerRun[], columns: Table['columns']): Figu
   return listFigure('runs', count(runs.length, 'run'), {
     columns,
     rows: runs.map((run): Cell[] => [
-      ...[run.startedAt, link('runs', run.runId.slice(0, 13), run.resource), run.status],
-      ...[
-        { value: run.finishedAt.getTime() - run.startedAt.getTime(), shown: tookText(run) },
-        run.records,
-        run.inserted,
-        run.changed,
-        run.closed,
-      ],
+      run.startedAt,
+      link('runs', run.runId.slice(0, 13), run.resource),
+      run.status,
+      { value: run.finishedAt.getTime() - run.startedAt.getTime(), shown: tookText(run) },
+      run.records,
+      run.inserted,
+      run.changed,
+      run.closed,
       run.error || run.reason ? reasonText({ resource: run.resource, reason: run.error ?? run.reason }) : '',
     ]),
   })

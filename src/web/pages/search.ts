@@ -134,20 +134,27 @@ const guilds: Source = {
      where not exists (select from game.guild_listing listed where listed.guild_uuid = holder.guild_uuid and listed.valid_until = 'infinity' offset 0)
        and not exists (select from game.guild profile where profile.guild_uuid = holder.guild_uuid and profile.valid_until = 'infinity'
                           and not exists (select from game.guild_listing listed where listed.guild_uuid = holder.guild_uuid) offset 0)`,
-  ...{ key: 'guild_uuid', name: 'name', about: 'prefix', others: ['prefix'], isByUuid: true },
+  key: 'guild_uuid',
+  name: 'name',
+  about: 'prefix',
+  others: ['prefix'],
+  isByUuid: true,
 }
 const items: Source = {
-  ...{
-    kind: 'item',
-    rows: 'select * from analytics.item',
-    key: 'internal_name',
-    others: ['display_name', 'internal_name'],
-  },
-  ...{ name: 'coalesce(display_name, internal_name)', about: `concat_ws(' ', tier, coalesce(sub_type, type))` },
+  kind: 'item',
+  rows: 'select * from analytics.item',
+  key: 'internal_name',
+  others: ['display_name', 'internal_name'],
+  name: 'coalesce(display_name, internal_name)',
+  about: `concat_ws(' ', tier, coalesce(sub_type, type))`,
 }
 const territories: Source = {
-  ...{ kind: 'territory', rows: 'select territory, guild_name from analytics.territory', key: 'territory' },
-  ...{ name: 'territory', about: 'guild_name', others: [] },
+  kind: 'territory',
+  rows: 'select territory, guild_name from analytics.territory',
+  key: 'territory',
+  name: 'territory',
+  about: 'guild_name',
+  others: [],
 }
 /** The latest name of each: profiles say it, and guilds of their members, which goes before. */
 const players: Source = {
@@ -156,7 +163,11 @@ const players: Source = {
     select player_uuid, username, null::uuid as guild_uuid from game.player where valid_until = 'infinity'
      union all
     select player_uuid, username, guild_uuid from game.guild_member where valid_until = 'infinity'`,
-  ...{ key: 'player_uuid', name: 'username', about: 'guild_uuid', others: [], isByUuid: true },
+  key: 'player_uuid',
+  name: 'username',
+  about: 'guild_uuid',
+  others: [],
+  isByUuid: true,
 }
 
 const small = (text: string) => `lower(${text} collate "C")`
@@ -242,6 +253,10 @@ async function formerTerritories(
     names.length === 0 ? [] : await sql.query<{ name: string }>('select territory as name from analytics.territory')
   const isThere = new Set(there.map(({ name }) => name))
   return names.map((name) => ({
-    ...{ kind: 'territory', key: name, name, about: isThere.has(name) ? null : 'not on the map any more', rank: 2 },
+    kind: 'territory',
+    key: name,
+    name,
+    about: isThere.has(name) ? null : 'not on the map any more',
+    rank: 2,
   }))
 }

@@ -229,7 +229,10 @@ function holdsFigure(
     {
       columns: ['Guild', 'From (UTC)', 'Last shown (UTC)', 'Until (UTC)', 'Held for at least'],
       rows: holds.map(({ uuid, name, since, shown, until, seconds }) => [
-        ...[guildLink(uuid, name), since, shown, until ?? ''],
+        guildLink(uuid, name),
+        since,
+        shown,
+        until ?? '',
         { value: seconds, shown: length(seconds) },
       ]),
       note:

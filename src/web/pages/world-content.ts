@@ -92,7 +92,9 @@ function leftChapter(left: readonly LeftReward[], items: ReadonlyMap<string, str
   const total = left[0]?.total ?? 0
   const columns = ['Until (UTC)', 'Pool', 'Reward', 'Type', 'Tier', 'Since (UTC)']
   const rows = left.map((one): Cell[] => [
-    ...[one.ended, nameOf(one), rewardCell(one.reward, items)],
+    one.ended,
+    nameOf(one),
+    rewardCell(one.reward, items),
     ...[one.type, one.tier].map((level) => (level === null ? '' : levelText(level))),
     one.since,
   ])
@@ -134,7 +136,8 @@ function poolChapter(rewards: readonly Reward[], index: number, { items, isNew }
         return [
           reward === null && reason ? `(${reason})` : rewardCell(reward, items),
           ...[type, tier].map((level) => (level === null ? '' : levelText(level))),
-          ...[amount ?? '', since],
+          amount ?? '',
+          since,
           ...(fresh > 0 ? [isNew(one) ? 'yes' : ''] : []),
         ]
       }),
@@ -189,11 +192,10 @@ export async function leaderboardsPage(visit: Visit): Promise<Page> {
       : listFigure('list', count(boards.length, 'leaderboard'), {
           columns: ['Leaderboard', 'Ranks', 'Changes in the period', 'The last (UTC)'],
           rows: boards.map(({ type, kind }) => [
-            ...[
-              html`<a href="${kept(pathOf('leaderboards', type))}">${apiWords(type)}</a>`,
-              kind === null ? '' : `${kind}s`,
-            ],
-            ...[changesOf.get(type)?.changes ?? (isWatched ? 0 : null), changesOf.get(type)?.last ?? ''],
+            html`<a href="${kept(pathOf('leaderboards', type))}">${apiWords(type)}</a>`,
+            kind === null ? '' : `${kind}s`,
+            changesOf.get(type)?.changes ?? (isWatched ? 0 : null),
+            changesOf.get(type)?.last ?? '',
           ]),
         })
   return {
@@ -246,14 +248,16 @@ export async function leaderboardPage(visit: Visit): Promise<Page> {
         listFigure('places-now', count(places.length, 'place'), {
           columns: ['Place', 'Before', 'Name', 'Score', 'Since (UTC)'],
           rows: places.map(({ place, before, entity, name: shown, score, observed, reason }) => [
-            ...[place, before],
+            place,
+            before,
             // A player who hides has no name, and no link that would name one.
             entity === null
               ? `(${reason ?? 'unknown'})`
               : board.kind === 'guild'
                 ? guildLink(entity, shown)
                 : link('players', entity, shown ?? entity),
-            ...[score ?? '?', observed],
+            score ?? '?',
+            observed,
           ]),
         }),
       ),

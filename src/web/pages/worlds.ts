@@ -71,7 +71,10 @@ async function peaksFigure({ sql, now }: Visit): Promise<Figure[]> {
     [seen.last],
   )
   const tiles = peaks.map(({ span, total, at }) => ({
-    ...{ value: number(total), href: '#online', bars: [], barsLabel: 'Nothing is drawn' },
+    value: number(total),
+    href: '#online',
+    bars: [],
+    barsLabel: 'Nothing is drawn',
     label: `${total === 1 ? 'player' : 'players'} at once, the most of ${span}${at === null ? '' : `, on ${moment(at, now)}`}`,
   }))
   const lead = 'As far as it was watched, up to the latest response.'

@@ -58,8 +58,12 @@ export async function tryTool(
       const cost = await load(work)
       const after = await sizeOf(db)
       measured.push({
-        ...{ tool: tool.name, work: name, ...cost, rows: await countRows(db) },
-        ...{ walMb: (after.wal - before.wal) / 1e6, diskMb: (after.disk - before.disk) / 1e6 },
+        tool: tool.name,
+        work: name,
+        ...cost,
+        rows: await countRows(db),
+        walMb: (after.wal - before.wal) / 1e6,
+        diskMb: (after.disk - before.disk) / 1e6,
       })
       await sleep(APART)
     }

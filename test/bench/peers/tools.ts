@@ -69,8 +69,14 @@ export function peerTools({ python, target, sling }: PeerEnvironment, sources: s
   const singer: Tool = {
     name: 'target-postgres',
     command: (work, { responses }) => [
-      ...['sh', '-c', `"$0" "$1" "$2" "$3" | "$4" --config=ENV`],
-      ...[python, `${sources}/tap.py`, work, responses.urlOf(work), target],
+      'sh',
+      '-c',
+      `"$0" "$1" "$2" "$3" | "$4" --config=ENV`,
+      python,
+      `${sources}/tap.py`,
+      work,
+      responses.urlOf(work),
+      target,
     ],
     variables: ({ database }) => ({
       TARGET_POSTGRES_SQLALCHEMY_URL: database.replace('postgres:', 'postgresql+psycopg:'),
@@ -105,17 +111,20 @@ function slingTool(program: string): Tool {
   return {
     name: 'Sling',
     command: (work, { responses }) => [
-      ...[program, 'run', '--src-conn', new URL(responses.baseUrl).origin, '--src-stream', responses.urlOf(work)],
-      ...[
-        '--src-options',
-        options[work],
-        '--tgt-conn',
-        'TARGET',
-        '--tgt-object',
-        `public.${work}`,
-        '--mode',
-        'full-refresh',
-      ],
+      program,
+      'run',
+      '--src-conn',
+      new URL(responses.baseUrl).origin,
+      '--src-stream',
+      responses.urlOf(work),
+      '--src-options',
+      options[work],
+      '--tgt-conn',
+      'TARGET',
+      '--tgt-object',
+      `public.${work}`,
+      '--mode',
+      'full-refresh',
     ],
     variables: ({ database, folder }) => ({
       ...slingConnection(database),

@@ -78,8 +78,14 @@ export function questionsOfTheMap(of: () => Played): void {
   test('3: every capture that answers could show, and no other', async () => {
     const { db, truth, captures, iso, played } = told()
     const expected = captures.map(({ territory, from, seenAt, before = null, guild }) => [
-      ...[iso(from), iso(seenAt), territory],
-      ...[before, truth.called(before, seenAt)[0], guild, truth.called(guild, seenAt)[0], before === guild],
+      iso(from),
+      iso(seenAt),
+      territory,
+      before,
+      truth.called(before, seenAt)[0],
+      guild,
+      truth.called(guild, seenAt)[0],
+      before === guild,
     ])
     const rows = await db.values(
       `select captured_at, observed_at, territory, from_guild_uuid::text, from_guild_name, to_guild_uuid::text, to_guild_name,
@@ -120,7 +126,9 @@ export function questionsOfTheMap(of: () => Played): void {
         [new Date(at)],
       )
       const expected = then.map((one) => [
-        ...[one.territory, one.guild, ...truth.called(one.guild, one.seenAt)],
+        one.territory,
+        one.guild,
+        ...truth.called(one.guild, one.seenAt),
         iso(one.from),
       ])
       expect(inOrder(plain(rows))).toEqual(inOrder(expected))

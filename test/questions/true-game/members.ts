@@ -123,7 +123,12 @@ export function questionsOfMembers(of: () => Played): void {
     let checked = 0
     for (const { guild, answers } of guilds) {
       const expected = changesIn(answers).map(({ event, at, seenAt, player, from, to }) => [
-        ...[event, new Date(at).toISOString(), new Date(seenAt).toISOString(), player, from, to],
+        event,
+        new Date(at).toISOString(),
+        new Date(seenAt).toISOString(),
+        player,
+        from,
+        to,
       ])
       const rows = await db.values(
         `select case when event in ('promoted', 'demoted') then 'rank' else event end, at, observed_at, player_uuid::text,

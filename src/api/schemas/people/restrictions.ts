@@ -47,8 +47,11 @@ export function readRestrictions(record: unknown): {
   const sent = fieldsOf(record).find(([name]) => name === 'restrictions')?.[1]
   if (isPublic(sent))
     return {
-      ...{ names: [], odd: [], open: saysPublic(sent) ? restrictionVocabulary : [] },
-      ...{ namesRules: false, unsure: [] },
+      names: [],
+      odd: [],
+      open: saysPublic(sent) ? restrictionVocabulary : [],
+      namesRules: false,
+      unsure: [],
     }
   if (!isFields(sent)) {
     const listed = Array.isArray(sent) && sent.every((name) => typeof name === 'string' && name !== '')

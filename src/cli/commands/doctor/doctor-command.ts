@@ -82,7 +82,11 @@ async function findAll(context: Context, sets: boolean): Promise<Finding[]> {
   let api: Api | undefined
   try {
     db = await openDatabase(app, ['doctor'], {
-      ...{ waitMs: 2000, isBrief: true, creates: sets, shares: 'writes' as const, thread: true },
+      waitMs: 2000,
+      isBrief: true,
+      creates: sets,
+      shares: 'writes' as const,
+      thread: true,
     }).catch((error: unknown) => {
       findings.push(databaseProblem(error, app))
       return undefined
@@ -220,7 +224,9 @@ async function checkWatches(config: { readonly dataDir: string }, db?: Database)
     const findings: Finding[] = [
       ...checkFile(watchFileOf(config), names.length > 0),
       ...unreadable.map(({ name, problem }) => ({
-        ...{ check, verdict: 'problem' as const, seen: `this version cannot read the watch ${name}: ${problem}` },
+        check,
+        verdict: 'problem' as const,
+        seen: `this version cannot read the watch ${name}: ${problem}`,
         todo: `it sends nothing: replace it with wynnsync watch add ${name}, or wynnsync watch remove it`,
       })),
       ...(await checkNames(watches, db)),

@@ -126,7 +126,8 @@ export async function lakeQuery(
   context.progress.during('lake query')
   const found = await askLake(openPlace(place, storeSettings(app)), name, {
     // One row more than is shown: whether there are more.
-    ...{ limit: limit > 0 ? limit + 1 : 0, signal },
+    limit: limit > 0 ? limit + 1 : 0,
+    signal,
     maxBytes: wholeNumber('--max-bytes', flags.maxBytes ?? MOST_BYTES, Number.MAX_SAFE_INTEGER),
   })
   const rows = limit > 0 ? found.slice(0, limit) : found

@@ -98,7 +98,8 @@ async function runQuestion(
     else if (flags.csv) out.writeData(formatCsv(columns, shown, flags))
     else {
       const table = formatTable(columns, shown, {
-        ...{ width: tableWidth(context), readable: true },
+        width: tableWidth(context),
+        readable: true,
         shownBy: '--wide, --csv or --json',
       })
       await showResult(context, undefined, table, boldFirstLine)

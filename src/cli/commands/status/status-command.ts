@@ -264,7 +264,8 @@ function sections(overview: Overview, now: number): readonly Section[] {
       rows: watches
         .filter(({ failingSince }) => failingSince !== null)
         .map(({ watch, failingSince, deliveredAt, error }) => ({
-          ...{ watch, error },
+          watch,
+          error,
           since: ago(failingSince, now),
           'last delivered': ago(deliveredAt, now),
         })),

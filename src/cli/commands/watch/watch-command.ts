@@ -58,8 +58,17 @@ interface WatchFlags {
 export async function watchAdd(context: Context, flags: WatchFlags, name: string): Promise<void> {
   const { event, guild, territory, player, item, worldEvent, site, quietHours: quiet } = flags
   const given = {
-    ...{ name, events: event ?? [], guild, territory, player, item, worldEvent, quiet, atLeast: atLeastOf(flags) },
-    ...{ counter: counterOf(flags), gap: flags.gap === undefined ? undefined : wholeNumber('--gap', flags.gap) },
+    name,
+    events: event ?? [],
+    guild,
+    territory,
+    player,
+    item,
+    worldEvent,
+    quiet,
+    atLeast: atLeastOf(flags),
+    counter: counterOf(flags),
+    gap: flags.gap === undefined ? undefined : wholeNumber('--gap', flags.gap),
     ...(flags.before === undefined ? {} : { before: durationFlag('--before', flags.before) / 60_000 }),
     ...groupedWithin(flags),
     target: await targetOf(flags),
@@ -85,7 +94,9 @@ export async function watchAdd(context: Context, flags: WatchFlags, name: string
 export async function watchList(context: Context): Promise<void> {
   const { place, content } = await shownIn(context, 'watch list')
   const rows = listed(content).map(({ events, target, name, ...filters }) => ({
-    ...{ name, events: events.join(', '), target },
+    name,
+    events: events.join(', '),
+    target,
     only: Object.entries(filters)
       .map(([filter, value]) => `${filter}: ${Array.isArray(value) ? value.join(', ') : value}`)
       .join('; '),
