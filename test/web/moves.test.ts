@@ -54,4 +54,22 @@ describe.each(bothKinds)('moves of members on the %s database', (kind) => {
       ['transferred', 'Player2', 'Guild a'],
     ])
   })
+
+  test('of many moves of a past period, who joined is among the latest although seen after it', async () => {
+    const members = (rank: string) =>
+      Object.fromEntries(Array.from({ length: 60 }, (_, nth) => [10 + nth, { rank }] as const))
+    await syncGuild(world, guildBody('a', members('recruit')), '10:00')
+    // So many are believed from the second response on.
+    for (const at of ['11:00', '11:10']) await syncGuild(world, guildBody('a', members('captain')), at)
+    const joined = { 1: { joined: '11:30' }, 2: { joined: '12:10' }, 3: { joined: '10:50' } }
+    await syncGuild(world, guildBody('a', { ...members('captain'), ...joined }), '12:30')
+    const { ask } = await serve(world)
+    const { document } = parseHTML((await ask('/?from=2026-06-01T10:30:00Z&to=2026-06-01T12:00:00Z')).text)
+    const moves = [...document.querySelectorAll('#moves li')].map(
+      (row) => row.textContent?.replaceAll(/\s+/g, ' ').trim() ?? '',
+    )
+    expect(moves).toHaveLength(7)
+    expect(moves[0]).toContain('Player1 joined as recruit')
+    for (const move of moves.slice(1)) expect(move).toContain('promoted to captain')
+  })
 })

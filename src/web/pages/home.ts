@@ -268,42 +268,56 @@ interface Move {
   readonly otherName: string | null
 }
 
-/** In how many changes of members the latest moves are searched: first few, since all of years take long. */
-const [FEW, MANY, ALL] = [100, 1000, 2 ** 31 - 1]
+/** In how many changes of members the latest moves are searched before all are: all of years take long. */
+const searched = [100, 1000]
 
-async function latestMoves(sql: Sql): Promise<Move[]> {
-  const [known] = await sql.query<{ isShort: boolean }>(
-    `select count(*) < ${MANY} as "isShort" from (select from game.guild_member limit ${MANY}) member`,
-  )
-  let moves: Move[] = []
-  for (const changes of known?.isShort ? [ALL] : [FEW, MANY, ALL]) {
-    const rows = await readMoves(sql, 'analytics.membership_event_latest($1)', [changes])
-    moves = withTransfersOnce(rows).slice(0, shown.moves)
-    if (moves.length === shown.moves) break
+/** The latest moves that happened before `to`, and were seen at `from` or later. */
+async function movesOf(sql: Sql, from: Date | '-infinity', to: Date | 'infinity'): Promise<Move[]> {
+  for (const changes of searched) {
+    const [since] = await sql.query<{ at: Date }>(
+      `select changed.at
+         from ((select valid_from as at from game.guild_member where valid_from >= $1 and valid_from < $2 order by 1 desc limit $3)
+               union all
+               (select valid_until from game.guild_member where valid_until >= $1 and valid_until < $2 and valid_until < 'infinity' order by 1 desc limit $3)) changed
+        order by changed.at desc offset $3 - 1 limit 1`,
+      [from, to, changes],
+    )
+    if (!since) break
+    const latest = await readMoves(sql, eventsBetween, [since.at, to])
+    if (latest.length === shown.moves * ROWS) return withTransfersOnce(latest)
   }
-  return moves
+  return withTransfersOnce(
+    await readMoves(sql, 'analytics.membership_event_since($1) event where event.at < $2', [from, to]),
+  )
 }
 
-/** The latest moves of the period. */
-async function movesOf(sql: Sql, { from, to }: Period): Promise<Move[]> {
-  const between = 'analytics.membership_event_since($1) event where event.at < $2'
-  return withTransfersOnce(await readMoves(sql, between, [from, to])).slice(0, shown.moves)
-}
+/** What members did from $1 on and before $2; who joined may have been seen later. */
+const eventsBetween = `(
+  select guild_uuid, player_uuid from game.guild_member where valid_from >= $1 and valid_from < $2
+   union
+  select guild_uuid, player_uuid from game.guild_member where valid_until >= $1 and valid_until < $2 and valid_until < 'infinity'
+   union
+  select guild_uuid, player_uuid from game.guild_member where valid_from >= $2 and joined >= $1 and joined < $2) changed
+ cross join lateral (select * from analytics.membership_event one
+                      where one.guild_uuid = changed.guild_uuid and one.player_uuid = changed.player_uuid offset 0) event
+ where event.at >= $1 and event.at < $2`
+
+/** A change of sides has three rows. */
+const ROWS = 3
 
 async function readMoves(sql: Sql, source: string, values: readonly SqlValue[]): Promise<Move[]> {
-  // A change of sides has three rows.
   return await sql.query<Move>(
-    `with latest as (select * from ${source} order by at desc limit ${3 * shown.moves})
+    `with latest as (select event.* from ${source} order by at desc, observed_at desc, player_uuid limit ${shown.moves * ROWS})
      select at, event, username, player_uuid::text as player, latest.guild_uuid::text as guild, guild_name as name,
             coalesce(to_rank, from_rank) as rank, other_guild_uuid::text as other,
             case when event = 'transferred' then analytics.counted_name('guild', other_guild_uuid, null) end as "otherName"
        from latest
-      order by at desc, event collate "C" desc`,
+      order by at desc, event collate "C" desc, player_uuid`,
     values,
   )
 }
 
-/** The moves without the join of each transfer, and without the leave that is nearest in time. */
+/** The latest moves, without the join of each transfer and without the leave that is nearest in time. */
 function withTransfersOnce(moves: readonly Move[]): Move[] {
   const parts = new Set<Move>()
   for (const transfer of moves.filter(({ event }) => event === 'transferred')) {
@@ -315,12 +329,12 @@ function withTransfersOnce(moves: readonly Move[]): Move[] {
       .sort((one, another) => distance(one) - distance(another))
     for (const part of [joined, left]) if (part) parts.add(part)
   }
-  return moves.filter((one) => !parts.has(one))
+  return moves.filter((one) => !parts.has(one)).slice(0, shown.moves)
 }
 
 /** Who joined, left or rose lately. */
 async function movesCard({ sql, now }: Visit, during: During): Promise<Markup> {
-  const moves = await (during.isLive ? latestMoves(sql) : movesOf(sql, during))
+  const moves = await (during.isLive ? movesOf(sql, '-infinity', 'infinity') : movesOf(sql, during.from, during.to))
   if (moves.length === 0 && !during.isLive)
     return cardOf('moves', 'No join, leave or change of rank is known in this period', html``)
   if (moves.length === 0)
