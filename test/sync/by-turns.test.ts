@@ -48,6 +48,53 @@ describe.each(kindsOfPart)('responses that come by turns, on the %s database,', 
     expect(await rows('select from sync.claim where times > 1')).toEqual([])
   })
 
+  const ranks = (rank: string, promoted: readonly number[]) =>
+    guildBody('a', {
+      1: owner,
+      2: {},
+      3: {},
+      4: {},
+      5: {},
+      6: {},
+      ...Object.fromEntries(promoted.map((n) => [n, { rank }])),
+    })
+
+  test.each([
+    [1, [2]],
+    [3, [2]],
+    [2, [2, 3, 4, 5, 6]],
+  ])('show an old rank and a new one, %i in a row: members %j were promoted once', async (inRow, promoted) => {
+    const truth = ranks('captain', promoted)
+    const showsNew = (nth: number) => nth >= 12 || Math.floor(nth / inRow) % 2 === 1
+    for (let nth = 0; nth < 20; nth++)
+      await syncGuild(world, showsNew(nth) ? truth : ranks('recruit', promoted), minutes(nth * 10))
+    expect(await membershipEvents()).toEqual(promoted.map((one) => ['promoted', `Player${one}`]))
+    const first = minutes(inRow * 10)
+    expect(await rows(`select distinct valid_from from game.guild_member where rank = 'captain'`)).toEqual([[first]])
+    expect(await rows('select from sync.claim')).toEqual([])
+  })
+
+  test('show an old rank for longer than the new one, and the new one again: the rank changed three times', async () => {
+    for (const [nth, rank] of ['recruit', 'captain', 'recruit', 'recruit', 'recruit', 'captain', 'captain'].entries())
+      await syncGuild(world, ranks(rank, [2]), minutes(nth * 10))
+    expect(await membershipEvents()).toEqual([
+      ['promoted', 'Player2'],
+      ['demoted', 'Player2'],
+      ['promoted', 'Player2'],
+    ])
+  })
+
+  test('show an old rank, and then a third one: nothing is pending any more', async () => {
+    for (const [nth, rank] of ['recruit', 'captain', 'recruit', 'chief', 'chief'].entries())
+      await syncGuild(world, ranks(rank, [2]), minutes(nth * 10))
+    expect(await rows('select event, to_rank from analytics.membership_event order by observed_at')).toEqual([
+      ['promoted', 'captain'],
+      ['demoted', 'recruit'],
+      ['promoted', 'chief'],
+    ])
+    expect(await rows('select from sync.claim')).toEqual([])
+  })
+
   test('name another player by a name: nobody left, and the other one joined once', async () => {
     for (let nth = 0; nth < 6; nth++)
       await syncGuild(world, guildBody('a', { 9: owner, [nth % 2 ? 2 : 1]: { username: 'Same' } }), minutes(nth * 10))

@@ -15,7 +15,7 @@ import { type ClaimKind, isBurst } from '../evidence/policies.ts'
 import type { Prepared } from '../normalize/prepare.ts'
 import { bulkTable, historySql } from '../sql/history-sql.ts'
 import { type Current, comparable, isSame, readCurrent, sentText, withValuesOf } from './carry.ts'
-import type { GuardAction } from './guard-actions.ts'
+import { type GuardAction, valueActions } from './guard-actions.ts'
 
 /*
  * Values of known keys that tell one spell from another, or what a member is (`corroborated` of a history).
@@ -24,9 +24,12 @@ import type { GuardAction } from './guard-actions.ts'
  * they wait for a second response and are dated by the first. A single spell that began since the last response is ordinary. It is
  * loaded, as a version that one response alone shows (claim `shown`): where a response shows the one before it again, before a second one
  * shows the new one, x, y, x is one spell. Other single values change back and forth within minutes, and stay as they were seen.
+ *
+ * Two caches, one of which is hours late, show the old and the new value by turns. So a value that is back is shown as `shown` is, until it
+ * has been so for as long as the one between was: x, y, x, y is one change.
  */
 
-export interface CorroboratedValues {
+interface CorroboratedValues {
   /** The entities, with values of their current versions where their own are not believed yet. */
   readonly entities: readonly Prepared[]
   readonly guarded: readonly GuardAction[]
@@ -55,6 +58,9 @@ const slack = 15 * 60_000
 /** What changed between responses that are further apart did not change at once; ms. */
 const longestMoment = 24 * 3_600_000
 
+/** A value that was shown for so long, ms, is no old one by turns with a new one. */
+const longestReturn = 3_600_000
+
 /** The current versions of keys whose values differ, or about which something is pending, by key. */
 type Known = Map<string, Current>
 
@@ -72,7 +78,7 @@ export async function corroborateValues(sql: Sql, witness: Witness, values: Valu
   const carried = new Map<string, string[]>()
   const since = new Map<string, Date>()
   for (const [property, kind] of Object.entries(corroborated)) {
-    const claims = (waiting.get(property) ?? []).map((one) => claimOf(one, property))
+    const claims = (waiting.get(property) ?? []).map(({ one, span }) => ({ ...claimOf(one, property), span }))
     const made = new Set(claims.map(({ subject, value }) => `${subject} ${value}`))
     const seen = new Set(entities.flatMap(({ key, root }) => (sentText(root[property]) === null ? [] : [key])))
     // Who is missing neither says nor contradicts it.
@@ -88,6 +94,9 @@ export async function corroborateValues(sql: Sql, witness: Witness, values: Valu
     for (const { subject, firstAt } of counted.confirmed)
       if (firstAt < (since.get(subject) ?? witness.at)) since.set(subject, firstAt)
   }
+  const isFollowed = (one: Current) =>
+    differing(history, one).length > 0 && !carried.has(one.entity.key) && !alone.has(one)
+  await forgetClaims(sql, witness.resource, 'shown', shownOf(pending, [...known.values()].filter(isFollowed)))
   return {
     entities: entities.map((entity) => {
       const [one, first] = [known.get(entity.key), since.get(entity.key)]
@@ -95,7 +104,7 @@ export async function corroborateValues(sql: Sql, witness: Witness, values: Valu
       const believed = one && properties.length > 0 ? withValuesOf(history, one, properties) : entity
       return first ? { ...believed, since: instantText(first) } : believed
     }),
-    guarded: actionsOf(values, withdrawn, carried),
+    guarded: valueActions(Object.keys(corroborated), withdrawn, [...carried.values()]),
     withdrawn: withdrawn.length,
     shown: [...alone].flatMap(({ entity }) => (since.has(entity.key) ? [] : [entity])),
   }
@@ -164,8 +173,8 @@ function claimOf({ entity: { key, root } }: Current, property: string) {
 }
 
 interface Waiting {
-  /** Which keys wait for a second response, by the property in which they differ. */
-  readonly waiting: ReadonlyMap<string, readonly Current[]>
+  /** Which keys wait for a second response, by the property in which they differ; for how long at least, ms. */
+  readonly waiting: ReadonlyMap<string, readonly { readonly one: Current; readonly span: number }[]>
   /** Keys with another value that is loaded, and taken back where the next response shows the one before. */
   readonly alone: ReadonlySet<Current>
 }
@@ -177,7 +186,7 @@ async function findWaiting(
   known: Known,
   pending: Pending,
 ): Promise<Waiting> {
-  const waiting = new Map<string, readonly Current[]>()
+  const waiting: Map<string, { one: Current; span: number }[]> = new Map()
   const { corroborated = {}, spellColumn = '' } = history
   const changed = [...known.values()].map((one) => ({ one, properties: differing(history, one) }))
   if (accept || changed.every(({ properties }) => properties.length === 0)) return { waiting, alone: new Set() }
@@ -192,6 +201,7 @@ async function findWaiting(
     return sent !== undefined && before !== undefined && sent > before && sent >= since.getTime() - slack
   }
   const anew = new Set(isBurst(respelled.length, entities.length) ? [] : respelled.filter(isAnew))
+  const chains = await readChains(sql, witness, history, [...known.values()])
   const isAtOnce = witness.at.getTime() - lastSeen.getTime() <= longestMoment
   const alone = new Set(anew)
   for (const [property, kind] of Object.entries(corroborated)) {
@@ -200,13 +210,17 @@ async function findWaiting(
     )
     const isMany = isBurst(others.length, entities.length)
     const isAll = property === spellColumn || (isAtOnce && isMany)
-    if (!isAll && isMany) for (const one of others) alone.add(one)
-    const claimed = new Set(pending.get(kind)?.map(({ subject, value }) => `${subject} ${value}`))
-    const isClaimed = (one: Current) => {
+    const claimed = new Map(pending.get(kind)?.map(({ subject, value, firstAt }) => [`${subject} ${value}`, firstAt]))
+    const ofProperty: { one: Current; span: number }[] = []
+    for (const one of others) {
       const { subject, value } = claimOf(one, property)
-      return claimed.has(`${subject} ${value}`)
+      const firstAt = claimed.get(`${subject} ${value}`)
+      const sent = { value: comparable(one.entity.root[property]), from: (firstAt ?? witness.at).getTime() }
+      const span = returnSpan(history, chains.get(subject) ?? [], property, [sent])
+      if (isAll || firstAt) ofProperty.push({ one, span })
+      else if (isMany || span > 0) alone.add(one)
     }
-    waiting.set(property, isAll ? others : others.filter(isClaimed))
+    waiting.set(property, ofProperty)
   }
   return { waiting, alone }
 }
@@ -218,13 +232,53 @@ function isSameSpell(history: RelatedHistory, { root }: Prepared, row: Current['
   )
 }
 
-/** Versions that another response shows, too, are kept. */
+/** Versions that another response shows, too, are kept; one that is back, once it has been so for longer than the one between. */
 async function confirmShown(sql: Sql, witness: Witness, { history }: Values, known: Known, pending: Pending) {
-  const same = (pending.get('shown') ?? []).filter(({ subject }) => {
-    const one = known.get(subject)
-    return one && differing(history, one).length === 0
-  })
-  await corroborate(sql, witness, 'shown', same)
+  const claims = shownOf(
+    pending,
+    [...known.values()].filter((one) => differing(history, one).length === 0),
+  )
+  const of = [...new Set(claims.flatMap(({ subject }) => known.get(subject) ?? []))]
+  const chains = await readChains(sql, witness, history, of)
+  const spanOf = (chain: readonly Link[] = []) =>
+    Math.max(...Object.keys(history.corroborated ?? {}).map((property) => returnSpan(history, chain, property)))
+  const spanned = claims.map((claim) => ({ ...claim, span: spanOf(chains.get(claim.subject)) }))
+  await corroborate(sql, witness, 'shown', spanned)
+}
+
+/** What is claimed of versions that one response alone showed of these keys. */
+function shownOf(pending: Pending, of: readonly Current[]): readonly PendingClaim[] {
+  const keys = new Set(of.map(({ entity }) => entity.key))
+  return (pending.get('shown') ?? []).filter(({ subject }) => keys.has(subject))
+}
+
+/**
+ * For how long, in ms, a value must be shown that is the one before the last: 0 where it is none.
+ * @param chain versions of a key, the newest first; of one spell they are compared
+ * @param sent value of a property that comes after them, and since when
+ */
+function returnSpan(
+  history: RelatedHistory,
+  chain: readonly Link[],
+  property: string,
+  sent: readonly { readonly value: string; readonly from: number }[] = [],
+): number {
+  const runs = [...sent]
+  const spellIn = ({ row }: Link) => valueIn(history, row, history.spellColumn ?? property)
+  for (const [nth, link] of chain.entries()) {
+    const next = chain[nth - 1]
+    if (next && (next.validFrom !== link.validUntil || (history.spellColumn && spellIn(next) !== spellIn(link)))) break
+    const run = {
+      value: comparable(valueIn(history, link.row, property)),
+      from: Date.parse(String(link.row.valid_from)),
+    }
+    if (runs.at(-1)?.value === run.value) runs.pop()
+    runs.push(run)
+  }
+  const [current, between, before] = runs
+  return current && between && current.value === before?.value
+    ? Math.min(current.from - between.from + 1, longestReturn)
+    : 0
 }
 
 /** A version of a key in the table. */
@@ -393,23 +447,4 @@ async function setValues(
     hash,
     ...Object.values(values).map((value) => JSON.stringify(value ?? null)),
   ])
-}
-
-/** What became of values that one response alone shows, by property: the ledger counts keys and does not name them. */
-function actionsOf(
-  { history: { corroborated = {} } }: Values,
-  withdrawn: readonly (readonly string[])[],
-  carried: ReadonlyMap<string, readonly string[]>,
-): GuardAction[] {
-  return Object.keys(corroborated).flatMap((property): GuardAction[] => {
-    const [back, waiting] = [withdrawn, [...carried.values()]].map(
-      (all) => all.filter((properties) => properties.includes(property)).length,
-    )
-    const pending = `another ${property} of ${waiting}; not believed before two responses in a row say so`
-    const taken = `another ${property} of ${back}, which one response alone showed`
-    return [
-      ...(waiting ? [{ guard: 'plausibility', action: 'pending', reason: pending } as const] : []),
-      ...(back ? [{ guard: 'plausibility', action: 'withdrawn', reason: taken } as const] : []),
-    ]
-  })
 }

@@ -188,3 +188,20 @@ export function ignoredActions(ignored: readonly IgnoredInstant[]): GuardAction[
     return { guard: 'clock', action: 'ignored', reason: `${place} in ${records}; ignored` }
   })
 }
+
+/** What became of values that one response alone shows, by property: the ledger counts keys and does not name them. */
+export function valueActions(
+  properties: readonly string[],
+  withdrawn: readonly (readonly string[])[],
+  carried: readonly (readonly string[])[],
+): GuardAction[] {
+  return properties.flatMap((property): GuardAction[] => {
+    const [back, waiting] = [withdrawn, carried].map((all) => all.filter((each) => each.includes(property)).length)
+    const pending = `another ${property} of ${waiting}; not believed before two responses in a row say so`
+    const taken = `another ${property} of ${back}, which one response alone showed`
+    return [
+      ...(waiting ? [{ guard: 'plausibility', action: 'pending', reason: pending } as const] : []),
+      ...(back ? [{ guard: 'plausibility', action: 'withdrawn', reason: taken } as const] : []),
+    ]
+  })
+}

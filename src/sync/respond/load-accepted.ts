@@ -19,7 +19,7 @@ import { type LoadedBefore, notLoadedBefore } from '../normalize/prepared-before
 import type { Touched } from '../outbox/outbox.ts'
 import { bulkTable } from '../sql/history-sql.ts'
 import { carryForward, carryOdd, carryUnsent, withoutReturns } from './carry.ts'
-import { type CorroboratedValues, corroborateValues, forgetValuesOf, rememberShown } from './corroborate-values.ts'
+import { corroborateValues, forgetValuesOf, rememberShown } from './corroborate-values.ts'
 import { appendFieldChanges, documentChanges } from './field-changes.ts'
 import {
   absenceActions,
@@ -408,7 +408,7 @@ async function believedOf(
   history: RelatedHistory,
   found: readonly Prepared[],
   { scope, last, guards: { accept = false } }: IncomingResponse,
-): Promise<CorroboratedValues> {
+): ReturnType<typeof corroborateValues> {
   const { spellColumn, corroborated } = history
   const entities = spellColumn === undefined ? found : await carryForward(sql, history, spellColumn, found)
   // The first response is where history begins.
