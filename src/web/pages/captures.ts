@@ -218,23 +218,23 @@ const longestHold = `${holdSql},
      order by shown.until - hold.begins desc, hold.begins, hold.territory collate "C" limit 1)
   ${named}`
 
-/** Looked for in the hours that can have had it. */
+/** By the instant of those guilds alone that, with all they won in an hour, had as many as the most that any had when one ended. */
 const largestEmpire = `${holdSql},
-  change as materialized (
-    select guild_uuid, begins as at, date_bin('1 hour', begins, timestamptz 'epoch') as hour, 1 as more from hold where begins < ends
-     union all
-    select guild_uuid, ends, date_bin('1 hour', ends, timestamptz 'epoch'), -1 from hold where begins < ends),
   of_hour as materialized (
-    select guild_uuid, hour, sum(more) as more, count(*) filter (where more > 0) as won,
-           sum(sum(more)) over (partition by guild_uuid order by hour) as held
-      from change group by guild_uuid, hour),
+    select guild_uuid, sum(sum(won - lost)) over until as held, sum(sum(won - lost)) over until + sum(lost) as most
+      from (select guild_uuid, date_bin('1 hour', begins, timestamptz 'epoch') as hour, count(*)::int as won, 0 as lost
+              from hold where begins < ends group by 1, 2
+             union all
+            select guild_uuid, date_bin('1 hour', ends, timestamptz 'epoch'), 0, count(*)::int from hold where begins < ends group by 1, 2) side
+     group by guild_uuid, hour
+    window until as (partition by guild_uuid order by hour)),
+  change as materialized (
+    select guild_uuid, moment.at, moment.more
+      from hold cross join lateral (values (begins, 1), (ends, -1)) as moment(at, more)
+     where begins < ends and guild_uuid in (select guild_uuid from of_hour where most >= (select max(held) from of_hour))),
   empire as materialized (
-    select guild_uuid, most.at, of_hour.held - of_hour.more + most.more as held
-      from (select guild_uuid, hour, at, sum(more) over (partition by guild_uuid, hour order by at) as more
-              from change
-             where (guild_uuid, hour) in (select guild_uuid, hour from of_hour where held - more + won >= (select max(held) from of_hour))) most
-      join of_hour using (guild_uuid, hour)
-     order by 3 desc, most.at, guild_uuid limit 1),
+    select guild_uuid, at, sum(more) over (partition by guild_uuid order by at) as held
+      from change order by 3 desc, at, guild_uuid limit 1),
   found as (
     select 'largest empire' as record, null as territory, empire.guild_uuid, empire.held as value, empire.at as begins,
            (select min(change.at) from change where change.guild_uuid = empire.guild_uuid and change.at > empire.at) as ends
