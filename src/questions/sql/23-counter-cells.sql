@@ -50,8 +50,9 @@ begin atomic
            where gone.at is not null
            union all
           -- Before the first number, or where there is none: not there yet, or hidden.
-          select tstzrange('-infinity', coalesce(min(series.observed_at) filter (where series.value is not null), 'infinity'), '()') from series
-          having coalesce(min(series.observed_at) > since, true)) span
+          select tstzrange('-infinity', coalesce(case when numbers[1] is not null then times[1]
+                                                      else (select min(series.observed_at) from series where series.value is not null) end, 'infinity'), '()')
+           where coalesce(times[1] > since, true)) span
    where not isempty(span.at);
 end;
 comment on function analytics.counter_lacking(text, text, text, timestamptz, timestamptz[], double precision[]) is

@@ -5,11 +5,13 @@ begin atomic
   with who as materialized (
     select one.owner, one.part from analytics.counted_entity(best.kind, best.counter, best.entity) one
   ), life as materialized (
-    select min(response.observed_at) as first_at, max(response.observed_at) as last_at
-      from who
-      join analytics.counter_kind() about on about.kind = best.kind
-      join sync.observation response on response.resource = about.resource and response.key = analytics.counter_key(best.kind, who.owner, best.counter)
-       and response.status in ('ok', 'unchanged', 'partial')
+    -- Each for itself, so that it is one entry of the index.
+    select (select min(response.observed_at) from sync.observation response
+             where response.resource = known.resource and response.key = known.key and response.status in ('ok', 'unchanged', 'partial')) as first_at,
+           (select max(response.observed_at) from sync.observation response
+             where response.resource = known.resource and response.key = known.key and response.status in ('ok', 'unchanged', 'partial')) as last_at
+      from (select about.resource, analytics.counter_key(best.kind, who.owner, best.counter) as key
+              from who join analytics.counter_kind() about on about.kind = best.kind) known
   ), cell as materialized (
     select length.period, moment.at at time zone 'UTC' as begins, (moment.at + length.step) at time zone 'UTC' as ends,
            row_number() over () as nth

@@ -1,6 +1,6 @@
 create or replace function analytics.gained(kind text, counter text, entity_name text, from_time timestamptz, to_time timestamptz)
 returns table (entity text, name text, gained double precision, at_most double precision, quality text, coverage real)
-language sql stable parallel safe set jit = off
+language sql stable parallel safe set jit = off set plan_cache_mode = force_generic_plan
 begin atomic
   select who.entity_key, who.name, cell.gained, cell.at_most, cell.quality, cell.coverage
     from analytics.counted_entity(kind, counter, entity_name) who

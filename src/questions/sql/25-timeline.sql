@@ -1,6 +1,6 @@
 create or replace function analytics.timeline(kind text, counter text, entity text, from_time timestamptz, to_time timestamptz, step interval)
 returns table (at timestamptz, value double precision, gained double precision, quality text, coverage real, at_most double precision)
-language sql stable parallel safe set jit = off
+language sql stable parallel safe set jit = off set plan_cache_mode = force_generic_plan
 begin atomic
   with cell as materialized (
     select moment.at, coalesce(lead(moment.at) over (order by moment.at), period.ends) as ends

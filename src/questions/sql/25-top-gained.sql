@@ -10,7 +10,7 @@ end $$;
 -- Without coverage, which takes a quarter of the time, for who does not show it.
 create or replace function analytics.counter_top(kind text, counter text, from_time timestamptz, to_time timestamptz, n int)
 returns table (place int, owner uuid, part uuid, gained double precision, quality text, at_most double precision, unsent tstzmultirange, found_by text)
-language sql stable parallel safe set jit = off
+language sql stable parallel safe set jit = off set plan_cache_mode = force_generic_plan
 begin atomic
   with asked as materialized (
     select analytics.checked_counter(counter_top.kind, counter_top.counter) as counter, period.begins, period.ends,
