@@ -1,7 +1,7 @@
 import { seededRandom } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
-import { type BackfillOptions, type BackfillResult, walkBackfill } from '../../src/sync/backfill/backfill.ts'
+import { type BackfillResult, walkBackfill } from '../../src/sync/backfill/backfill.ts'
 import {
   beginCampaign,
   type Campaign,
@@ -14,7 +14,7 @@ import { tableNames, type World } from './world.ts'
 /** Goes on with the backfill of guilds that was not finished, or begins one. */
 export async function backfillGuilds(
   { db, api, clock, log }: World,
-  options: Partial<BackfillOptions> = {},
+  options: Partial<Parameters<typeof walkBackfill>[2]> = {},
 ): Promise<BackfillResult> {
   const lines = (level: string) => (_fields: object, message: string) => void log.push(`${level}: ${message}`)
   const runLog = { debug: () => undefined, info: lines('info'), warn: lines('warn'), error: lines('error') }

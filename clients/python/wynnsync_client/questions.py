@@ -3571,7 +3571,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[IsTechnical]:
-        """Whether a change says nothing of the game: icons, coordinates, the place in a tree or list, glyphs, HTML, colour codes, spaces, the order of a list. Arguments: path; old_value; new_value."""
+        """Whether a change says nothing of the game: icons, coordinates, whether a range has its value before the roll, the place in a tree or list, glyphs, HTML, colour codes, spaces, the order of a list. Arguments: path; old_value; new_value."""
         given = {"path": path, "old_value": old_value, "new_value": new_value, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("is_technical", given, ["is_technical"], {*()})
 

@@ -2,7 +2,11 @@ import { itemSchema, itemVocabulary } from '../../api/schemas/items.ts'
 import { defineResource } from '../../sync/declare/resource.ts'
 import { fieldOf, hasFields, joinLists, knownBy, textField } from '../record.ts'
 import { normalizeItem } from './normalize.ts'
+import { inLaterForm } from './older-forms.ts'
 import { itemHistory } from './tables.ts'
+
+const kinds = new Set<unknown>(itemVocabulary.type)
+const kindOf = (record: unknown) => fieldOf(inLaterForm(record), 'type')
 
 /** Every item of the game: `GET /item/database`, cached for an hour (API reference 2.3, 3.3, 5.2). */
 export const items = defineResource({
@@ -14,13 +18,11 @@ export const items = defineResource({
   backfill: { keys: 6_600, rowsPerKey: 12 },
   file: {
     isRecord: (record) =>
-      hasFields(record, 'internalName') &&
-      !hasFields(record, 'materials') &&
-      itemVocabulary.type.some((type) => type === fieldOf(record, 'type')),
+      hasFields(record, 'internalName') && !hasFields(record, 'materials') && kinds.has(kindOf(record)),
     notSent: [
       {
-        is: (record) => hasFields(record, 'internalName', 'requirements', 'type') && !hasFields(record, 'materials'),
-        what: 'items with types that the API has not sent since August 2024',
+        is: (record) => hasFields(record, 'internalName', 'requirements') && !hasFields(record, 'materials'),
+        what: 'items of which nothing says what kind they are of',
       },
       {
         is: (record) =>
@@ -32,12 +34,15 @@ export const items = defineResource({
         what: 'ingredients as a build planner has them, or version 2 of the API',
       },
     ],
-    kinds: { field: 'type', members: itemVocabulary.type },
+    kinds: { of: kindOf, members: itemVocabulary.type },
     join: joinLists('displayName', 'internalName'),
   },
   changeLog: true,
   history: itemHistory,
-  extract: (api, options) => api.items.all(options),
+  extract: async (api, options) => {
+    const extraction = await api.items.all(options)
+    return { ...extraction, records: extraction.records.map(inLaterForm) }
+  },
   keyOf: (record) => textField(record, 'internalName'),
   normalize: normalizeItem,
   ...knownBy(itemSchema),

@@ -23,7 +23,7 @@ export const recipes = defineResource({
         what: 'recipes as a build planner has them, or version 2 of the API',
       },
     ],
-    kinds: { field: 'skill', members: recipeVocabulary.skill },
+    kinds: { of: (record) => fieldOf(record, 'skill'), members: recipeVocabulary.skill },
     join: joinLists('internalName', 'internalName'),
   },
   changeLog: true,

@@ -29,7 +29,7 @@ import {
 } from './campaign.ts'
 
 /** How a backfill goes through the keys of a worklist. */
-export interface BackfillOptions extends Pick<ExtractOptions, 'signal' | 'onProgress'> {
+interface BackfillOptions extends Pick<ExtractOptions, 'signal' | 'onProgress'> {
   readonly campaign: Campaign
   /** Only these keys. */
   readonly only?: readonly string[] | undefined

@@ -294,8 +294,9 @@ function recordsOf(body: unknown): unknown[] | object {
 
 /** The kinds of records in a body. */
 export function kindsIn({ file }: Resource, body: unknown): Set<string> {
-  const { field, members } = file?.kinds ?? { field: '', members: [] }
-  const values = new Set(Object.values(recordsOf(body)).map((record) => (isFields(record) ? record[field] : undefined)))
+  if (!file?.kinds) return new Set()
+  const { of, members } = file.kinds
+  const values = new Set(Object.values(recordsOf(body)).map(of))
   return new Set(members.filter((kind) => values.has(kind)))
 }
 

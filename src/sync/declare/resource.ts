@@ -259,7 +259,7 @@ interface FileForm {
   /** About how many records a response has; absent: what a backfill is assumed to bring, or any number. */
   readonly records?: number
   /** The kinds of its records: each whole response has most of them. */
-  readonly kinds?: { readonly field: string; readonly members: readonly string[] }
+  readonly kinds?: { of(record: unknown): unknown; readonly members: readonly string[] }
   /** One body with the records of several, of which a later one counts more. Absent: they make none. */
   join?(bodies: readonly unknown[]): object
   /**
