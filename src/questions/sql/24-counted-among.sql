@@ -15,11 +15,15 @@ begin
   return query execute format('
     with each as materialized (%1$s), moment as materialized (
       select $2 + ($3 - $2) * ((step.nth - 1) / step.count) as after, $2 + ($3 - $2) * (step.nth / step.count) as at
-        from (select generate_series(1, steps.count) as nth, steps.count::double precision as count
+        from (select generate_series(1, steps.count - 1) as nth, steps.count::double precision as count
                 from (select greatest(1, least(30, 5000 / greatest(1, count(*))))::int as count from each) steps) step
     ), number as (
       select each.owner, each.part, each.joined, known.observed_at, known.value
         from each
+        -- Most did not change in that time: of them nothing else is looked up.
+       cross join lateral (select one.observed_at, one.value from (%2$s) one
+                            where one.observed_at > $2 and one.observed_at <= $3 and one.value is not null %3$s
+                            order by one.observed_at desc limit 1) last
         -- The last one before is most often not long ago.
         left join lateral (select one.observed_at, one.value from (%2$s) one
                             where one.observed_at <= $2 and one.observed_at > $2 - interval ''35 days'' and one.value is not null %3$s
@@ -37,6 +41,8 @@ begin
            where before.observed_at is null and one.observed_at > $2 and one.observed_at <= $3
              and one.value is not null %3$s
            order by one.observed_at limit 1)
+          union all
+         select last.observed_at, last.value
           union all
          select latest.observed_at, latest.value
            from moment
