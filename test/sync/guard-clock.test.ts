@@ -3,6 +3,7 @@ import { resources } from '../../src/resources/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
+import { worldEvents } from '../../src/resources/world-events/index.ts'
 import { compactCoverage } from '../../src/sync/coverage/coverage.ts'
 import type { Resource } from '../../src/sync/declare/resource.ts'
 import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
@@ -19,6 +20,7 @@ const paths = new Map<string, string>([
   [items.name, '/item/database'],
   [territories.name, '/guild/list/territory'],
   [onlinePlayers.name, '/player'],
+  [worldEvents.name, '/map/world-events'],
 ])
 
 type SentHeaders = Record<string, string | null>
@@ -52,6 +54,30 @@ describe.each(kindsAtNight)('a wrong clock on the %s database', (kind) => {
     rows(`select guard, action from sync.guard_action where guard in ('clock', 'header') order by at, 1`)
   const some = (...names: string[]) => names.map((name) => item(name))
   const current = () => rows(`select internal_name from game.item where valid_until = 'infinity' order by 1`)
+
+  test("a start of an event that is over by the API's clock stays, although it is still to come by that of this machine", async () => {
+    const event = (internalName: string, start: string) => ({
+      internalName,
+      name: internalName,
+      schedule: `2026-06-01T${start}:00Z`,
+    })
+    const announce = async (events: object[], at: string) => await sync(worldEvents, events, at, 50 * minute)
+    for (const at of ['10:00', '10:35']) await announce([event('moves', '11:30'), event('ends', '11:30')], at)
+    for (const at of ['10:41', '10:46', '10:51']) await announce([event('moves', '12:30')], at)
+    expect(await rows('select internal_name, starts_at from game.world_event_occurrence order by 2, 1')).toEqual([
+      ['ends', '11:30'],
+      ['moves', '11:30'],
+      ['moves', '12:30'],
+    ])
+    expect(await rows(`select internal_name from game.world_event where valid_until = 'infinity'`)).toEqual([['moves']])
+    // What is to come by both clocks is taken back.
+    for (const at of ['10:56', '11:01']) await announce([event('moves', '12:20')], at)
+    expect(
+      await rows(
+        "select starts_at from game.world_event_occurrence where starts_at > announced_at + interval '1 hour' order by 1",
+      ),
+    ).toEqual([['11:30'], ['11:30'], ['12:20']])
+  })
 
   describe("that differs from this machine's by", () => {
     test.each([

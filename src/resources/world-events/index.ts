@@ -89,6 +89,8 @@ async function deriveOccurrences(sql: Sql, answered: Answered): Promise<number> 
     shown.map(([, schedule]) => (schedule === notScheduled ? null : schedule)),
     at,
   ]
+  // Starts are by the clock of the API: while that of this machine is behind, one that has begun is still to come by the latter.
+  const toCome = [...params.slice(0, 2), answered.latestAt]
   const added = await sql.query<Start>(
     `insert into game.world_event_occurrence (internal_name, starts_at, announced_at)
      select internal_name, starts_at, $3 from unnest($1::text[], $2::timestamptz[]) as sent(internal_name, starts_at)
@@ -97,7 +99,7 @@ async function deriveOccurrences(sql: Sql, answered: Answered): Promise<number> 
      returning internal_name as name, starts_at::text as start, ${keyOfStart('world_event_occurrence')} as key`,
     params,
   )
-  const moved = await movedStarts(sql, answered, added, params)
+  const moved = await movedStarts(sql, answered, added, toCome)
   // The API sends the next start of an event, or none: another one that was still to come was moved or never right.
   const skipped = await sql.query<Start>(
     `select ${keyOfStart('known')} as key, name, known.starts_at::text as start
@@ -107,7 +109,7 @@ async function deriveOccurrences(sql: Sql, answered: Answered): Promise<number> 
         -- About to begin, it may be announced no more.
         and known.starts_at > $3::timestamptz + case when sent.starts_at is null then interval '10 minutes' else '0' end
       where sent.starts_at is null or sent.${isNear}`,
-    params,
+    toCome,
   )
   const confirmed = await corroborate(
     'skipped',
@@ -124,7 +126,7 @@ async function deriveOccurrences(sql: Sql, answered: Answered): Promise<number> 
     `delete from game.world_event_occurrence known
       where known.starts_at > $1 and not exists (select from game.world_event event
              where event.internal_name = known.internal_name and event.valid_until = 'infinity')`,
-    [at],
+    [answered.latestAt],
   )
   return added.length
 }

@@ -220,6 +220,8 @@ export interface ExtractOptions {
 export interface Answered {
   /** The instant the response speaks for. */
   readonly at: Date
+  /** The same by the later one of both clocks, where they differ: by that of the API, which its instants are by, more may be over. */
+  readonly latestAt: Date
   /** The instant of the last accepted response of the same resource and key; null before the first. */
   readonly previousAt: Date | null
   readonly facts: Json

@@ -210,6 +210,7 @@ async function deriveEvents(
   if (!resource.derive) return 0
   return await resource.derive(sql, {
     at: witness.at,
+    latestAt: new Date(witness.at.getTime() + aheadBy(extraction)),
     previousAt: last ? new Date(last.observedAt) : null,
     facts: extraction.facts ?? null,
     complete: extraction.complete,
@@ -225,6 +226,12 @@ async function deriveEvents(
     pendingClaims: (kind) => pendingClaims(sql, witness, kind),
     withdrawn,
   })
+}
+
+/** How far the clock of the API is ahead of the one of this machine where a response is dated by the latter, ms. */
+function aheadBy({ clockSkew, dating = [] }: IncomingResponse['extraction']): number {
+  const isByMachine = dating.some(({ guard, action }) => guard === 'clock' && action === 'accepted')
+  return isByMachine ? Math.max(0, clockSkew ?? 0) : 0
 }
 
 /** Counts the current keys where the last accepted response does not say how many it left. @param more those since then */
