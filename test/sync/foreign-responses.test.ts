@@ -8,6 +8,7 @@ import { territories } from '../../src/resources/territories/index.ts'
 import { videos } from '../../src/resources/videos/index.ts'
 import { answerGuild, guildBody, guildId, place, playerId, syncGuild, syncGuilds } from '../support/guild-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
+import { wrongRows } from '../support/verified.ts'
 import { headersOf, item, worldOf } from '../support/world.ts'
 
 describe.each(kindsOfPart)('a response that is not what was asked for, on the %s database,', (kind) => {
@@ -117,6 +118,24 @@ describe.each(kindsOfPart)('a response that is not what was asked for, on the %s
     )
     expect(await claims()).toEqual([])
     expect(await rows(`select living from sync.run order by started_at desc limit 1`)).toEqual([[12]])
+  })
+
+  test('has changes of its new keys where their versions begin, also where they are back after days', async () => {
+    const [first, other] = ['', 'x'].map((end) => names.map((name) => item(name + end)))
+    const say = async (body: object[] = [], ...times: string[]) => {
+      for (const at of times) await sync(items, body, at)
+    }
+    await say(first, '10:00', '11:00')
+    await say(other, '12:00', '13:00')
+    await say(first, '14:00', '15:00', '16:00')
+    await say(other, '05 12:00', '05 13:00')
+    const began = `select distinct to_char(changed_at, 'DD HH24:MI') from game.field_change where key like '%x' and old_value is null order by 1`
+    expect(await rows(began)).toEqual([['01 12:00'], ['05 12:00']])
+    expect(await rows(`select distinct valid_from from game.item where internal_name like '%x' order by 1`)).toEqual([
+      ['12:00'],
+      ['05 12:00'],
+    ])
+    expect(await wrongRows(world.db)).toEqual([])
   })
 
   test('brings no place, no hold and no stores where all territories are spelled otherwise once', async () => {

@@ -32,15 +32,19 @@ export async function appendFieldChanges(
   await writeRows(sql, [{ table: bulkTable(fieldChange), rows: rows(), filled: {} }], documents.length)
 }
 
-/** What a response at an instant began and changed. */
-export function documentChanges({ inserted, changed, volatile }: Loaded, at: Date): DocumentChange[] {
+/** What a response at an instant began and changed. What earlier responses showed began with the first of them. */
+export function documentChanges({ inserted, starts, changed, volatile }: Loaded, at: Date): DocumentChange[] {
   const documents = changed.map(({ entity, before, extra }) => ({
     key: entity.key,
     at,
     before: withVolatileOf(entity, before, extra, volatile.all),
     after: documentOf(entity),
   }))
-  return [...inserted.map((one) => ({ key: one.key, at, before: undefined, after: documentOf(one) })), ...documents]
+  const begun = inserted.map((one) => {
+    const start = starts.get(one)
+    return { key: one.key, at: start === undefined ? at : new Date(start), before: undefined, after: documentOf(one) }
+  })
+  return [...begun, ...documents]
 }
 
 function toRow(

@@ -33,6 +33,8 @@ export interface JudgedOlder {
 export interface Loaded {
   /** Entities that had no current version. */
   readonly inserted: readonly Prepared[]
+  /** When those of them began that earlier responses showed, or that say it themselves. */
+  readonly starts: ReadonlyMap<Prepared, string>
   /** Entities without a current version that are not there before another response shows them. */
   readonly held: readonly Prepared[]
   /** Entities whose current version differs, with its document and what it has in its `extra` column. */
@@ -138,6 +140,7 @@ export async function loadVersions(
   const { lastSeen, judgeOlder, beforeReopening, judgeNew, judgeVolatile } = { ...unordered, ...order }
   const [older, now]: [Older[], string] = [[], instantText(at)]
   const [inserted, less, held]: [Prepared[], Prepared[], Prepared[]] = [[], [], []]
+  const starts = new Map<Prepared, string>()
   const changed: { entity: Prepared; before: Json; extra: Json }[] = []
   const volatile = { all: new Set<string>(), begun: new Set<string>() }
   for (let first = 0; first < entities.length; first += chunkSize) {
@@ -161,6 +164,7 @@ export async function loadVersions(
       const start = startOf({ since: since.get(entity) ?? entity.since }, began ?? ended, at) ?? now
       if (began === null) {
         inserted.push(entity)
+        if (start !== now) starts.set(entity, start)
         const isRecent = ended !== null && at.getTime() - ended.getTime() <= longestPause
         if (isBack && isRecent && history.reopens) back.push(entity)
         else fresh.push({ entity, start, previousUntil: ended && instantText(ended) })
@@ -193,7 +197,7 @@ export async function loadVersions(
   for (const one of replacing) changed.push(one)
   const unchanged = entities.length - inserted.length - changed.length - held.length
   const counts = { unchanged, older: older.length, confirmedOlder: judged.confirmed, replaced: replacing.length }
-  return { inserted, held, changed, withdrawn: judged.withdrawn, volatile, ...counts }
+  return { inserted, starts, held, changed, withdrawn: judged.withdrawn, volatile, ...counts }
 }
 
 /** Leaves out entities without a current version that are not there yet; `since` of those that are there since an earlier response. */
