@@ -3,12 +3,14 @@ import { itemSets } from '../../src/resources/item-sets/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { recipes } from '../../src/resources/recipes/index.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
+import { wrongRows } from '../support/verified.ts'
 import { item, worldOf } from '../support/world.ts'
 
 const recipe = (xp: number) => ({ internalName: 'Boots1-3', type: 'boots', skill: 'tailoring', xp })
 
 describe.each(kindsOfLongTests)('the changes of fields on the %s database', (kind) => {
-  const { sync, rows } = worldOf(kind)
+  const world = worldOf(kind)
+  const { sync, rows } = world
   const changes = () =>
     rows(
       'select changed_at, internal_name, path, old_value, new_value, is_revert from analytics.item_change order by 1, 2, 3',
@@ -148,6 +150,26 @@ describe.each(kindsOfLongTests)('the changes of fields on the %s database', (kin
       ['item-sets', 'Grove', '/bonuses/1/minor/walkSpeed', 1, 2],
     ])
     expect(await rows('select * from analytics.patch')).toEqual([])
+  })
+
+  test('are dated as the versions of known records that earlier responses showed', async () => {
+    const sets = (parts: (name: string) => unknown) =>
+      Object.fromEntries(
+        Array.from({ length: 12 }, (_, nth) => `Grove ${nth}`).map((name) => [
+          name,
+          { internalName: name, parts: parts(name), bonuses: { 1: { minor: { walkSpeed: 1 } } } },
+        ]),
+      )
+    const good = sets((name) => [`${name} Helmet`])
+    const bad = sets(() => 'text')
+    for (const at of ['10:00', '11:00']) await sync(itemSets, good, at)
+    for (const at of ['12:00', '13:00', '14:00']) await sync(itemSets, bad, at)
+    for (const at of ['15:00', '16:00', '17:00']) await sync(itemSets, good, at)
+    expect(await wrongRows(world.db)).toEqual([])
+    const began = `select distinct valid_from from game.item_set order by 1`
+    expect(await rows(`select distinct changed_at from game.field_change order by 1`)).toEqual(
+      (await rows(began)).slice(1),
+    )
   })
 
   test('are what item_at and recipe_at show before and after', async () => {

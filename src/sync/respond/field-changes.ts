@@ -2,6 +2,7 @@ import type { Sql } from '../../db/database.ts'
 import { type Change, changesBetween } from '../normalize/changed-fields.ts'
 import { canonicalJson, indexable, type Json } from '../normalize/hash.ts'
 import { documentOf } from '../normalize/novelties.ts'
+import type { Prepared } from '../normalize/prepare.ts'
 import { bulkTable, writeRows } from '../sql/history-sql.ts'
 import { fieldChange } from '../tables/ledger.ts'
 import type { Loaded } from './load.ts'
@@ -34,16 +35,14 @@ export async function appendFieldChanges(
 
 /** What a response at an instant began and changed. What earlier responses showed began with the first of them. */
 export function documentChanges({ inserted, starts, changed, volatile }: Loaded, at: Date): DocumentChange[] {
+  const startOf = (entity: Prepared) => new Date(starts.get(entity) ?? at)
   const documents = changed.map(({ entity, before, extra }) => ({
     key: entity.key,
-    at,
+    at: startOf(entity),
     before: withVolatileOf(entity, before, extra, volatile.all),
     after: documentOf(entity),
   }))
-  const begun = inserted.map((one) => {
-    const start = starts.get(one)
-    return { key: one.key, at: start === undefined ? at : new Date(start), before: undefined, after: documentOf(one) }
-  })
+  const begun = inserted.map((one) => ({ key: one.key, at: startOf(one), before: undefined, after: documentOf(one) }))
   return [...begun, ...documents]
 }
 

@@ -33,7 +33,7 @@ export interface JudgedOlder {
 export interface Loaded {
   /** Entities that had no current version. */
   readonly inserted: readonly Prepared[]
-  /** When those of them began that earlier responses showed, or that say it themselves. */
+  /** When versions began that earlier responses showed, or that say it themselves. */
   readonly starts: ReadonlyMap<Prepared, string>
   /** Entities without a current version that are not there before another response shows them. */
   readonly held: readonly Prepared[]
@@ -162,9 +162,9 @@ export async function loadVersions(
         continue
       }
       const start = startOf({ since: since.get(entity) ?? entity.since }, began ?? ended, at) ?? now
+      if (start !== now) starts.set(entity, start)
       if (began === null) {
         inserted.push(entity)
-        if (start !== now) starts.set(entity, start)
         const isRecent = ended !== null && at.getTime() - ended.getTime() <= longestPause
         if (isBack && isRecent && history.reopens) back.push(entity)
         else fresh.push({ entity, start, previousUntil: ended && instantText(ended) })
