@@ -55,7 +55,8 @@ export function readConfig(
   if (server instanceof UsageError) issues.unshift(['DATABASE_URL', server.message])
   const misformed = new Set(issues.map(([name]) => name))
   for (const [key, check] of Object.entries(checks)) {
-    const [name, text] = [nameOf(key), given[nameOf(key)]]
+    const name = nameOf(key)
+    const text = given[nameOf(key)]
     if (text !== undefined && !misformed.has(name))
       issues.push(...check(text).map((problem) => [name, problem] as const))
   }

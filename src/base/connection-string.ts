@@ -262,7 +262,9 @@ function refuseUnsupported(setting: Setting): void {
 
 function hostsOf(setting: Setting): Host[] {
   const list = (name: string) => setting(name)?.split(',') ?? []
-  const [addresses, names, ports] = [list('hostaddr'), list('host'), list('port')]
+  const addresses = list('hostaddr')
+  const names = list('host')
+  const ports = list('port')
   const count = Math.max(addresses.length, names.length, 1)
   if (addresses.length > 0 && names.length > 0 && addresses.length !== names.length)
     throw new UsageError('must have as many entries in host as in hostaddr')

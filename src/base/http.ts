@@ -40,7 +40,9 @@ export interface Http {
 const PACE = { wait: 60_000, bytes: 60_000 }
 
 async function* piecesOf(body: Readable, clock: Clock): AsyncGenerator<Buffer, void, void> {
-  let [asked, waited, bytes] = [clock.now(), 0, 0]
+  let asked = clock.now()
+  let waited = 0
+  let bytes = 0
   for await (const piece of body as AsyncIterable<Buffer>) {
     // What is done with a piece does not count.
     waited += clock.now() - asked

@@ -46,7 +46,7 @@ export function createLog(
 }
 
 /** What waits for a reader of the log that has stopped reading, bytes: further lines are dropped. */
-const MOST_PENDING = 1_000_000
+const PENDING_BYTES = 1_000_000
 
 /** A stream as far as a log needs it. */
 type LogStream = Pick<NodeJS.WriteStream, 'writableLength' | 'write'>
@@ -66,7 +66,7 @@ export function writerTo(stream: LogStream, clock: Clock, format: Format): (text
     return format === 'json' ? `${JSON.stringify(entry)}\n` : toText(entry)
   }
   return (text) => {
-    if (stream.writableLength > MOST_PENDING) {
+    if (stream.writableLength > PENDING_BYTES) {
       dropped++
       return
     }

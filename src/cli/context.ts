@@ -137,7 +137,8 @@ const LACKS = [
 
 /** Says of a full disk where it is, and what to do, and of a limit likewise; every other error comes back as it is. @param place what is written to */
 export function withRoom(error: unknown, place: string): unknown {
-  const [code, text] = [String(codeOf(error)), messageOf(error)]
+  const code = String(codeOf(error))
+  const text = messageOf(error)
   const [, , advice] = LACKS.find(([ofCode, ofText]) => ofCode.test(code) || ofText.test(text)) ?? []
   if (advice === undefined) return error
   const message = `${text}; ${advice} ${place}, and run the same command again`

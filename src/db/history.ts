@@ -157,7 +157,9 @@ export function historyTable(
   const all = { ...key, ...columns, ...(options.document ? documentColumn() : {}), ...engineColumns() }
   const table = game.table(name, snakeCased<ColumnBuilders>(all), (self) => {
     const withKey = (property: EngineColumn) => columnsOf(self, [...keyNames, property])
-    const [from, until, previous] = [withKey('validFrom'), withKey('validUntil'), withKey('previousUntil')]
+    const from = withKey('validFrom')
+    const until = withKey('validUntil')
+    const previous = withKey('previousUntil')
     return [
       primaryKey({ name: `${name}_pkey`, columns: from }),
       unique(`${name}_end`).on(...until),
@@ -205,7 +207,8 @@ export function partTable(
   const all = { ...keyColumns, ...startColumn(`valid_from of the version in ${owner}.`), ...partKey, ...columns }
   const table = game.table(name, snakeCased<ColumnBuilders>(all), (self) => {
     const version = [...key, 'validFrom']
-    const [columns, foreignColumns] = [columnsOf(self, version), columnsOf(root, version)]
+    const columns = columnsOf(self, version)
+    const foreignColumns = columnsOf(root, version)
     return [
       primaryKey({ name: `${name}_pkey`, columns: columnsOf(self, [...version, ...Object.keys(partKey)]) }),
       foreignKey({ name: `${name}_root`, columns, foreignColumns }).onDelete('cascade'),

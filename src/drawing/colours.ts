@@ -35,7 +35,8 @@ export const patterns = raw(
 )
 
 /** Between these luminances a colour stands out from light and dark paper, and black text can be read on it. */
-const [DARKEST, LIGHTEST] = [0.18, 0.46]
+const DARKEST_LUMINANCE = 0.18
+const LIGHTEST_LUMINANCE = 0.46
 
 const known = new Map<string, string>()
 
@@ -66,9 +67,9 @@ function readable(bytes: readonly number[]): number[] {
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
   })
   const luminance = light.reduce((sum, value, index) => sum + value * (weights[index] ?? 0), 0)
-  if (luminance >= DARKEST && luminance <= LIGHTEST) return [...bytes]
-  const white = luminance < DARKEST ? (DARKEST - luminance) / (1 - luminance) : 0
-  const share = luminance > LIGHTEST ? LIGHTEST / luminance : 1
+  if (luminance >= DARKEST_LUMINANCE && luminance <= LIGHTEST_LUMINANCE) return [...bytes]
+  const white = luminance < DARKEST_LUMINANCE ? (DARKEST_LUMINANCE - luminance) / (1 - luminance) : 0
+  const share = luminance > LIGHTEST_LUMINANCE ? LIGHTEST_LUMINANCE / luminance : 1
   return light.map((value) => {
     const mixed = (value + white * (1 - value)) * share
     return Math.round(255 * (mixed <= 0.0031308 ? mixed * 12.92 : 1.055 * mixed ** (1 / 2.4) - 0.055))

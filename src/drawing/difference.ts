@@ -5,7 +5,8 @@ const context = 3
 
 /** Two values of a field as text: of long texts the words that differ, with a few around them. HTML is left out. */
 export function differenceOf(before: unknown, after: unknown): [before: string, after: string] {
-  const [old, young] = [wordsOf(before), wordsOf(after)]
+  const old = wordsOf(before)
+  const young = wordsOf(after)
   const least = Math.min(old.length, young.length)
   let start = 0
   while (start < least && old[start] === young[start]) start++

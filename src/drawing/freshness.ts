@@ -20,7 +20,7 @@ export async function readFreshness(sql: Sql): Promise<Fresh[]> {
 }
 
 /** The title names so many; the table has all. */
-const NAMED = 6
+const NAMED_RESOURCES = 6
 
 /** f. How fresh each resource was when the report was written. */
 export async function freshnessFigure(sql: Sql, writtenAt: Date): Promise<Figure> {
@@ -36,7 +36,7 @@ export async function freshnessFigure(sql: Sql, writtenAt: Date): Promise<Figure
         ? 'No schedule is known, so nothing counts as late'
         : late.length === 0
           ? `Nothing was late: ${count(watched, 'resource')}${rest}`
-          : `${number(late.length)} of ${count(watched, 'resource')} late${late.length > NAMED ? '' : `: ${late.map(({ resource }) => resource).join(', ')}`}`,
+          : `${number(late.length)} of ${count(watched, 'resource')} late${late.length > NAMED_RESOURCES ? '' : `: ${late.map(({ resource }) => resource).join(', ')}`}`,
     lead: 'As of when this page was written.',
     isTableShown: true,
     table: {

@@ -12,7 +12,7 @@ const HOUR = 3_600_000
 const MINUTE = 60_000
 const DAY_SECONDS = 86_400
 /** Longer than this, ms, a period begins at a full hour. */
-const LONG = 8 * 24 * HOUR
+const LONG_PERIOD_MS = 8 * 24 * HOUR
 /** Lengths of a step that people read easily; seconds. */
 const lengths = [
   300,
@@ -50,7 +50,7 @@ export async function periodOf(
   return { from: beginOf(to.getTime() - 7 * 24 * HOUR, to, first), to }
 }
 
-const isLong = (from: Date, to: Date) => to.getTime() - from.getTime() > LONG
+const isLong = (from: Date, to: Date) => to.getTime() - from.getTime() > LONG_PERIOD_MS
 const fullHour = (at: Date) => new Date(Math.floor(at.getTime() / HOUR) * HOUR)
 
 /** From when to when something was observed. */

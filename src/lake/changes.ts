@@ -10,10 +10,10 @@ import type { LakeFile, LakeIndex } from './index-file.ts'
 import type { LakeTable } from './tables.ts'
 
 /** Tables with fewer rows are one file. */
-const WHOLE = 50_000
+const WHOLE_ROWS = 50_000
 
 /** Beyond half of the numbers that transactions have, older and newer cannot be told apart. */
-const COMPARABLE = 2_000_000_000
+const COMPARABLE_TRANSACTIONS = 2_000_000_000
 
 export interface Reading {
   /** Which database it is. */
@@ -192,7 +192,7 @@ export async function changesOf<Table extends ReadTable, File extends ReadFile>(
   table: Table,
   files: readonly File[],
   { transaction, next }: Reading,
-  wholeRows = WHOLE,
+  wholeRows = WHOLE_ROWS,
 ): Promise<Changes<Table, File>> {
   const { names } = table
   const age = names ? 'least(age(kept.xmin), pending.age)' : 'age(kept.xmin)'
@@ -213,7 +213,7 @@ export async function changesOf<Table extends ReadTable, File extends ReadFile>(
     const listed = files.filter((file) => file.month === month)
     const same = listed.findLast((file) => {
       const passed = Number(transaction - BigInt(file.transaction))
-      const isComparable = BigInt(file.transaction) <= next && passed < COMPARABLE
+      const isComparable = BigInt(file.transaction) <= next && passed < COMPARABLE_TRANSACTIONS
       return isComparable && file.schema === table.schema && file.rows === rows && age > ofSnapshot + passed
     })
     if (same) unchanged.push(same)

@@ -8,7 +8,7 @@ import type { LakeTable } from './tables.ts'
 const INSTALL = 'npm install @duckdb/node-api@1.5.6-r.1'
 
 /** Of a row group before it is compressed, in characters. */
-const GROUP = 16_000_000
+const GROUP_CHARACTERS = 16_000_000
 
 /** What is freed goes back to the system, also while DuckDB has nothing to do: its allocator keeps 100 MB and more otherwise. */
 export const FREES = {
@@ -24,7 +24,7 @@ export const FREES = {
 const WRITER = { memory_limit: '1GB', threads: '1', preserve_insertion_order: 'false', ...FREES }
 
 /** How much of a CSV file is read at once, in bytes; twice the longest line. */
-const BUFFER = 4_194_304
+const BUFFER_BYTES = 4_194_304
 
 /** A DuckDB of its own in memory. */
 export interface DuckDb {
@@ -88,7 +88,7 @@ export function selectCsv({ columns }: Pick<LakeTable, 'columns'>, csv: readonly
   return `select ${values.join(', ')}
             from read_csv([${csv.map(literal).join(', ')}], columns = {${texts.join(', ')}}, auto_detect = false, header = false,
                           delim = ',', quote = '"', escape = '"', nullstr = ${literal(NULL)}, allow_quoted_nulls = false,
-                          new_line = '\\n', strict_mode = true, parallel = false, buffer_size = ${BUFFER})`
+                          new_line = '\\n', strict_mode = true, parallel = false, buffer_size = ${BUFFER_BYTES})`
 }
 
 /** Makes a Parquet file of CSV files; rows stay in their order. @param width characters of a row, on average */
@@ -97,7 +97,7 @@ export async function writeParquet(
   table: LakeTable,
   { csv, path, width }: { readonly csv: readonly string[]; readonly path: string; readonly width: number },
 ): Promise<void> {
-  const group = Math.max(2048, Math.min(122_880, Math.round(GROUP / Math.max(1, width))))
+  const group = Math.max(2048, Math.min(122_880, Math.round(GROUP_CHARACTERS / Math.max(1, width))))
   await db.run(
     `copy (${selectCsv(table, csv)})
        to ${literal(path)} (format parquet, compression zstd, row_group_size ${group}, write_bloom_filter false)`,

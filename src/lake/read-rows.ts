@@ -8,11 +8,11 @@ import type { LakeTable } from './tables.ts'
 export const NULL = '\\N'
 
 /** Bytes of a CSV file. DuckDB keeps what it has read of a file until its end. */
-const FILE = 16_000_000
+const FILE_BYTES = 16_000_000
 
 /** How much text is read at once of the embedded database, in characters, and how many rows at most. */
-const CHUNK = 1_000_000
-const MOST_ROWS = 20_000
+const CHUNK_CHARACTERS = 1_000_000
+const CHUNK_ROWS = 20_000
 
 interface ReadOptions {
   readonly signal?: AbortSignal | undefined
@@ -42,7 +42,7 @@ export async function writeCsv(
   let size = 0
   const write = async (lines: Buffer, rows: number) => {
     signal?.throwIfAborted()
-    if (size >= paths.length * FILE) {
+    if (size >= paths.length * FILE_BYTES) {
       await file?.close()
       const next = `${path}.${paths.length}`
       file = await open(next, 'w')
@@ -96,7 +96,7 @@ async function fetchCsv(sql: Sql, { columns }: LakeTable, rest: string, write: W
     if (lines.length === 0) break
     const text = Buffer.from(lines.join(''))
     await write(text, lines.length)
-    limit = Math.round(Math.min(MOST_ROWS, limit * 4, Math.max(1, (lines.length * CHUNK) / text.length)))
+    limit = Math.round(Math.min(CHUNK_ROWS, limit * 4, Math.max(1, (lines.length * CHUNK_CHARACTERS) / text.length)))
     // The embedded database answers without a turn for timers and signals.
     await immediate()
   }

@@ -116,7 +116,7 @@ const kinds = ['inserted', 'changed', 'closed', 'events'] as const
 /** Upper bounds of the histogram of run durations, seconds. */
 const durations = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 /** Seconds without an accepted response, beyond twice its schedule, after which a resource counts as stuck. */
-const GRACE = 1800
+const STUCK_AFTER_SECONDS = 1800
 
 /** Starts counting what one `start` does. */
 export function createMeter(watched: readonly Watched[], clock: Clock) {
@@ -147,7 +147,7 @@ export function createMeter(watched: readonly Watched[], clock: Clock) {
     stuck: (accepted?: ReadonlyMap<string, Date>): Stuck[] =>
       watched.flatMap(({ resource, everySeconds }) => {
         const since = Math.max(lastAccepted.get(resource) ?? startedAt, accepted?.get(resource)?.getTime() ?? 0)
-        const isLate = clock.now() - since > 1000 * (2 * everySeconds + GRACE)
+        const isLate = clock.now() - since > 1000 * (2 * everySeconds + STUCK_AFTER_SECONDS)
         return isLate ? [{ resource, since, last: lastRun.get(resource) }] : []
       }),
   }

@@ -15,9 +15,9 @@ export interface MonitoringFlags {
 export type Monitoring = Awaited<ReturnType<typeof openMonitoring>>
 
 /** How long a query for metrics and health may take, ms. */
-const DATABASE_TIMEOUT = 3000
+const DATABASE_TIMEOUT_MS = 3000
 /** From when on a database without an answer is a problem, ms: on a busy machine, and behind a long transaction of the embedded database, it is late. */
-const SILENCE_LIMIT = 15_000
+const SILENT_DATABASE_MS = 15_000
 /** Remarks about clocks are made once an hour: what holds was noted since. */
 const REMARKED_HOURS = 2
 /** How long a receiver may delay the end of the process, ms. */
@@ -100,10 +100,10 @@ function pingOf(db: Database, clock: Clock): () => Promise<readonly string[]> {
   return async () => {
     unansweredSince ??= clock.now()
     running ??= ping()
-    await within(clock, DATABASE_TIMEOUT, running)
+    await within(clock, DATABASE_TIMEOUT_MS, running)
     if (problem !== undefined) return [problem]
     const silence = unansweredSince === undefined ? 0 : clock.now() - unansweredSince
-    return silence < SILENCE_LIMIT ? [] : [`the database has not answered for ${Math.round(silence / 1000)} s`]
+    return silence < SILENT_DATABASE_MS ? [] : [`the database has not answered for ${Math.round(silence / 1000)} s`]
   }
 }
 
@@ -120,7 +120,7 @@ function problemText({ resource, since, last }: Stuck): string {
 
 /** Null when the work fails or takes too long. */
 async function inTime<T>(work: Promise<T>, clock: Clock): Promise<T | null> {
-  return (await within(clock, DATABASE_TIMEOUT, work).catch(() => null)) ?? null
+  return (await within(clock, DATABASE_TIMEOUT_MS, work).catch(() => null)) ?? null
 }
 
 /** Several callers at once share one result, so that frequent scrapes do not pile up work. */

@@ -10,8 +10,8 @@ import { visibleText } from '../base/terminal-text.ts'
 import { noMentions, slackText } from './chat-text.ts'
 
 /** How long the receiver may take, and how long to wait before the only retry, ms. */
-const TIMEOUT = 5000
-const RETRY_AFTER = 1000
+const TIMEOUT_MS = 5000
+const RETRY_AFTER_MS = 1000
 
 /** Sends JSON to one URL in the background. @param url secret */
 function openDelivery(url: string, clock: Clock, proxy: ProxySettings | undefined) {
@@ -57,14 +57,14 @@ interface Posted {
 }
 
 /** The longest pause that a receiver may ask for, ms. */
-const LONGEST_PAUSE = 3_600_000
+const LONGEST_PAUSE_MS = 3_600_000
 
 /** Posts once, and once more when that failed; returns the reason of a failure, or null. */
 async function post(request: Post): Promise<string | null> {
   const { clock, signal } = request
   const first = await postOnce(request)
   if (first.failure === null || first.isLasting || signal.aborted) return first.failure
-  await clock.sleep(Math.max(RETRY_AFTER, Math.min(first.pause, TIMEOUT)), signal).catch(() => undefined)
+  await clock.sleep(Math.max(RETRY_AFTER_MS, Math.min(first.pause, TIMEOUT_MS)), signal).catch(() => undefined)
   return signal.aborted ? first.failure : (await postOnce(request)).failure
 }
 
@@ -73,7 +73,7 @@ export async function postOnce({ http, url, body, headers, clock, signal }: Post
   const ending = followSignal(signal)
   const over = new AbortController()
   let isLate = false
-  clock.sleep(TIMEOUT, over.signal).then(
+  clock.sleep(TIMEOUT_MS, over.signal).then(
     () => {
       isLate = true
       ending.abort()
@@ -95,7 +95,7 @@ export async function postOnce({ http, url, body, headers, clock, signal }: Post
     answer.on('error', () => {}).destroy()
     return { failure: failureOf(statusCode, given.location, url), pause: pauseOf(statusCode, given, clock.now()) }
   } catch (error) {
-    if (isLate) return { failure: `no response within ${TIMEOUT / 1000} s`, pause: 0 }
+    if (isLate) return { failure: `no response within ${TIMEOUT_MS / 1000} s`, pause: 0 }
     if (signal.aborted) return { failure: 'the process ended', pause: 0 }
     // Of other errors not the message: it may repeat the URL.
     const isNamed = error instanceof FatalError || error instanceof RetryableError || error instanceof UsageError
@@ -129,7 +129,7 @@ function pauseOf(
   const date = Date.parse(String(headers['retry-after'])) - (Date.parse(String(headers.date)) || now)
   const given = [Number.isNaN(after) ? date / 1000 : after, isSpent ? secondsOf('x-ratelimit-reset-after') : Number.NaN]
   const seconds = given.filter((one) => one > 0)
-  return Math.min(LONGEST_PAUSE, 1000 * Math.max(0, ...seconds))
+  return Math.min(LONGEST_PAUSE_MS, 1000 * Math.max(0, ...seconds))
 }
 
 interface Notice {
@@ -171,7 +171,7 @@ interface WebhookOptions {
 }
 
 /** At most one notice of an event and resource in so many ms. */
-const PAUSE = 600_000
+const REPEATED_AFTER_MS = 600_000
 
 /** Opens a webhook that gets JSON by POST. */
 export function openWebhook({ url, clock, proxy, memory: file, warn }: WebhookOptions): Webhook {
@@ -241,7 +241,7 @@ function openMemory(file: string, clock: Clock, warn: WebhookOptions['warn']) {
   const { sentAt, failing } = readMemory(file)
   let hasWarned = false
   // Absolute: a clock that was set back must not silence it.
-  const isRecent = (at: number) => Math.abs(clock.now() - at) < PAUSE
+  const isRecent = (at: number) => Math.abs(clock.now() - at) < REPEATED_AFTER_MS
   return {
     failing,
     /** Whether the last notice of this name is old enough; if so, counts one as sent now. */

@@ -46,8 +46,8 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }
 
-const LETTER = 7
-const LINE = 16
+const LETTER_WIDTH = 7
+const LINE_HEIGHT = 16
 const GAP = 14
 const WIDTH = 1160
 
@@ -93,7 +93,8 @@ function diagramOf(tables: readonly Table[]): string {
 /** Boxes side by side from `left` on, in as many rows as they need. */
 function flow(tables: readonly Table[], left: number, top: number): Box[] {
   const boxes: Box[] = []
-  let [x, y] = [left, top]
+  let x = left
+  let y = top
   for (const table of tables) {
     let box = boxAt(table, x, y)
     if (x > left && box.x + box.width > WIDTH - GAP) {
@@ -108,8 +109,8 @@ function flow(tables: readonly Table[], left: number, top: number): Box[] {
 
 function boxAt(table: Table, x: number, y: number): Box {
   const texts = [table.name, ...keysOf(table)]
-  const width = Math.max(...texts.map(({ length }) => length)) * LETTER + 2 * GAP
-  return { table, x, y, width, height: texts.length * LINE + GAP }
+  const width = Math.max(...texts.map(({ length }) => length)) * LETTER_WIDTH + 2 * GAP
+  return { table, x, y, width, height: texts.length * LINE_HEIGHT + GAP }
 }
 
 function keysOf({ columns }: Table): string[] {
@@ -122,12 +123,15 @@ function bottomOf(boxes: readonly Box[]): number {
 
 /** From the right edge of the root to the upper left of the part, where its name stands. */
 function lineBetween(root: Box, part: Box): string {
-  const [x, y] = [root.x + root.width, root.y + LINE]
+  const x = root.x + root.width
+  const y = root.y + LINE_HEIGHT
   const middle = x + 2.5 * GAP
   return `<path d="M${x} ${y}H${middle}V${part.y - GAP / 2}H${part.x + GAP}V${part.y}"/>`
 }
 
 function drawn({ table, x, y, width, height }: Box): string {
-  const keys = keysOf(table).map((key, index) => `<text x="${x + GAP}" y="${y + (index + 2) * LINE}">${key}</text>`)
-  return `<a href="#${table.name}"><rect x="${x}" y="${y}" width="${width}" height="${height}" rx="4"/><text class="name" x="${x + GAP}" y="${y + LINE}">${table.name}</text>${keys.join('')}</a>`
+  const keys = keysOf(table).map(
+    (key, index) => `<text x="${x + GAP}" y="${y + (index + 2) * LINE_HEIGHT}">${key}</text>`,
+  )
+  return `<a href="#${table.name}"><rect x="${x}" y="${y}" width="${width}" height="${height}" rx="4"/><text class="name" x="${x + GAP}" y="${y + LINE_HEIGHT}">${table.name}</text>${keys.join('')}</a>`
 }

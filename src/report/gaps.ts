@@ -19,7 +19,7 @@ interface Gap {
 type Cell = Watched & { readonly resource: string }
 
 /** So many gaps are listed: where a resource is observed more seldom than expected, one lies between any two observations. */
-const LISTED = 500
+const LISTED_GAPS = 500
 
 /** f. What was watched how well, and what was missed why. */
 export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
@@ -52,7 +52,7 @@ export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
     table: {
       columns: ['Resource', 'From (UTC)', 'To (UTC)', 'Missed', 'Why'],
       rows: gaps
-        .slice(-LISTED)
+        .slice(-LISTED_GAPS)
         .map(({ resource, began, ended, missed, reason }) => [
           resource,
           began,
@@ -63,8 +63,8 @@ export async function gapsFigure(sql: Sql, frame: Frame): Promise<Figure> {
       note:
         gaps.length === 0
           ? `No gap; the latest moment of this period is ${moment(to)}.`
-          : gaps.length > LISTED
-            ? `The last ${number(LISTED)} of ${number(gaps.length)} gaps.`
+          : gaps.length > LISTED_GAPS
+            ? `The last ${number(LISTED_GAPS)} of ${number(gaps.length)} gaps.`
             : `${number(gaps.length)} gaps.`,
     },
   }

@@ -179,7 +179,8 @@ function rewardRow({ type: rewardType, name: reward, tier, amount, shiny, always
 }
 
 function byText(one: Reward, other: Reward): number {
-  const [left, right] = [sortText(one), sortText(other)]
+  const left = sortText(one)
+  const right = sortText(other)
   return left < right ? -1 : left > right ? 1 : 0
 }
 

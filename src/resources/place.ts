@@ -6,9 +6,9 @@ import { fieldOf, recordError } from './record.ts'
  */
 
 /** The border of the game's world, in blocks from its centre. */
-const BORDER = 30_000_000
+const WORLD_BORDER = 30_000_000
 /** What is nearer to 0 is noise of a computation, in blocks. */
-const NOISE = 0.0001
+const LEAST_DIFFERENCE = 0.0001
 
 /** In blocks; numbers or texts on the wire. */
 interface Place {
@@ -24,7 +24,7 @@ interface Place {
 export function placeOf(record: unknown): Place {
   const [x, y, z] = (['x', 'y', 'z'] as const).map((axis) => {
     const blocks = blocksOf(fieldOf(record, axis))
-    if (Math.abs(blocks) <= BORDER) return Math.abs(blocks) < NOISE ? 0 : blocks
+    if (Math.abs(blocks) <= WORLD_BORDER) return Math.abs(blocks) < LEAST_DIFFERENCE ? 0 : blocks
     const found = JSON.stringify(fieldOf(record, axis))?.slice(0, 40)
     throw recordError(`/${axis}`, `/${axis} should be a coordinate of the world, found ${found}`)
   }) as [number, number, number]

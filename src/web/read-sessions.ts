@@ -13,7 +13,8 @@ type OpenSession = (work: (sql: Sql) => Promise<void>) => Promise<void>
 export async function onSessions<T>(open: OpenSession, most: number, work: (sql: Sql) => Promise<T>): Promise<T> {
   const waiting: Job[] = []
   const idle: ((job: Job | undefined) => void)[] = []
-  let [opened, isOver] = [0, false]
+  let opened = 0
+  let isOver = false
   let fail: (error: unknown) => void = () => undefined
   const failure = new Promise<never>((_, reject) => {
     fail = reject

@@ -5,10 +5,10 @@ import { READER } from '../db/reader.ts'
 import { onSessions } from './read-sessions.ts'
 
 /** So many statements of one page run at once on a server; a session begins with the first that needs it. */
-const SESSIONS = 2
+const SESSIONS_OF_PAGE = 2
 
 /** How long idle work waits and runs, ms: on a database that is never free, or slow, it would begin again and again for pages that are not asked for. */
-const IDLE_MS = 60_000
+const IDLE_WORK_MS = 60_000
 
 /** What statements answered, by the statement and its values. */
 export type Answers = Map<string, readonly unknown[]>
@@ -55,7 +55,7 @@ export async function openReader(db: Database, timeoutMs: number, kept?: Answers
       if (db.kind === 'embedded') return inside(readOnly, (sql) => work(once(sql, answers)))
       return onSessions(
         (serve) => inside(readOnly, serve),
-        SESSIONS,
+        SESSIONS_OF_PAGE,
         (sql) => work(once(sql, answers)),
       )
     },
@@ -65,7 +65,7 @@ export async function openReader(db: Database, timeoutMs: number, kept?: Answers
         await sql.query(readOnly)
         return await work(once(sql, answers))
       }
-      return await db.transaction(begun, { whileIdle: signal, limitMs: IDLE_MS })
+      return await db.transaction(begun, { whileIdle: signal, limitMs: IDLE_WORK_MS })
     },
     ask: (work) => inside(hasRole ? asReader : readOnly, work),
     request: (work) => endsAt.run(performance.now() + timeoutMs, work),
@@ -73,8 +73,10 @@ export async function openReader(db: Database, timeoutMs: number, kept?: Answers
   }
 }
 
-/** Of so many statements the answers are kept, and of none with more than so many rows. */
-const [STATEMENTS, ROWS] = [300, 5000]
+/** Of so many statements the answers are kept. */
+const KEPT_STATEMENTS = 300
+/** An answer with more rows is not kept. */
+const KEPT_ROWS = 5000
 
 /** Asks what was asked before no more. What has not come yet is shared by one work alone: it may end before the answer. */
 function once(sql: Sql, kept: Answers): Sql {
@@ -85,9 +87,9 @@ function once(sql: Sql, kept: Answers): Sql {
     if (answer instanceof Promise) asked.set(key, answer)
     const rows = await answer
     kept.delete(key)
-    if (rows.length <= ROWS) kept.set(key, rows)
+    if (rows.length <= KEPT_ROWS) kept.set(key, rows)
     const [oldest] = kept.keys()
-    if (kept.size > STATEMENTS && oldest !== undefined) kept.delete(oldest)
+    if (kept.size > KEPT_STATEMENTS && oldest !== undefined) kept.delete(oldest)
     return [...rows] as Row[]
   }
   return { ...sql, query }

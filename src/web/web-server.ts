@@ -62,7 +62,7 @@ const headers = {
 }
 
 /** How long the address is kept back for the first page, ms: where another process works in the database, it would wait for that. */
-const HOME_MS = 2000
+const FIRST_PAGE_WAIT_MS = 2000
 
 /**
  * Serves the pages and the read API until `close`.
@@ -75,9 +75,11 @@ export async function serveWeb(context: WebContext, options: WebOptions): Promis
   if (!options.makesFirstPages || context.db.kind === 'server') return server
   const ending = new AbortController()
   // What fails here fails again, and is said, when it is asked for.
-  const [{ home, whileIdle }, ended] = [firstPages(site), () => undefined]
+  const { home, whileIdle } = firstPages(site)
+  const ended = () => undefined
   // Readers open it as soon as the address is printed. A sync is not kept waiting for it.
-  if (!options.isBesideSync) await Promise.race([home().catch(ended), sleep(HOME_MS, undefined, { ref: false })])
+  if (!options.isBesideSync)
+    await Promise.race([home().catch(ended), sleep(FIRST_PAGE_WAIT_MS, undefined, { ref: false })])
   const made = whileIdle(ending.signal).catch(ended)
   const close = async () => {
     ending.abort()
@@ -87,7 +89,7 @@ export async function serveWeb(context: WebContext, options: WebOptions): Promis
 }
 
 /** How long a statement of an export may take, ms. */
-const EXPORT_TIMEOUT = 60_000
+const EXPORT_TIMEOUT_MS = 60_000
 
 /** Writes the pages into a folder, all as of one instant. @throws UsageError when the folder has files of others */
 export async function exportWeb(
@@ -98,8 +100,9 @@ export async function exportWeb(
     ...wanted
   }: Pick<WebOptions, 'people' | 'version'> & Pick<ExportOptions, 'dir' | 'onPage' | 'onFailed'>,
 ): Promise<ExportResult> {
-  const [now, host] = [clock.now(), '127.0.0.1']
-  const site = { host, port: 0, flag: '--port', requestsPerMinute: 0, people, version, timeoutMs: EXPORT_TIMEOUT }
+  const now = clock.now()
+  const host = '127.0.0.1'
+  const site = { host, port: 0, flag: '--port', requestsPerMinute: 0, people, version, timeoutMs: EXPORT_TIMEOUT_MS }
   const { ahead, expect } = readingAhead()
   const exported = { ...context, clock: { ...clock, now: () => now }, ahead }
   const { app } = await createSite(exported, site, new Map())

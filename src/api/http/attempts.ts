@@ -84,8 +84,8 @@ const MAX_WINDOWS = 10
 /** How often anything else is repeated. */
 const MAX_REPEATS = 4
 
-const FIRST_BACKOFF = 500
-const LONGEST_BACKOFF = 15_000
+const FIRST_BACKOFF_MS = 500
+const LONGEST_BACKOFF_MS = 15_000
 
 /**
  * Decides about an exchange that brought no usable response.
@@ -102,5 +102,5 @@ export function decideRetry(attempt: Attempt, now: number, random: Random): Verd
 }
 
 function backoff(count: number, random: Random): number {
-  return Math.round(random() * Math.min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** (count - 1)))
+  return Math.round(random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (count - 1)))
 }

@@ -23,11 +23,11 @@ export interface Dates {
 }
 
 /** A copy may be older than its lifetime by so much, ms: `Date` and the lifetime are whole seconds, and a tick comes before its copy. */
-const AGE_TOLERANCE = MINUTE
+const AGE_TOLERANCE_MS = MINUTE
 /** No copy counts as older than that, whatever its headers say; ms. */
-const LONGEST_LIFETIME = 60 * MINUTE
+const LONGEST_LIFETIME_MS = 60 * MINUTE
 /** No cache keeps a copy for longer than a week, ms: what is said to be older has a wrong header, and what is said to come later, too. */
-const OLDEST_COPY = 7 * 24 * 60 * MINUTE
+const OLDEST_COPY_MS = 7 * 24 * 60 * MINUTE
 /** `Date` is cut to whole seconds: what was made within its second seems to come after it. ms */
 const SECOND = 1000
 
@@ -41,16 +41,16 @@ const SECOND = 1000
 export function datesOf(headers: Headers, receivedAt: number): Dates {
   const date = readHttpDate(headers.get('date'))
   const sentAt = date ?? receivedAt
-  const lifetime = Math.min((maxAge(headers) ?? 0) * SECOND, LONGEST_LIFETIME)
+  const lifetime = Math.min((maxAge(headers) ?? 0) * SECOND, LONGEST_LIFETIME_MS)
   const ages = agesIn(headers, sentAt)
-  const believed = ages.findIndex(({ age }) => age > -SECOND && age <= lifetime + AGE_TOLERANCE)
+  const believed = ages.findIndex(({ age }) => age > -SECOND && age <= lifetime + AGE_TOLERANCE_MS)
   const observedAt = sentAt - (ages[believed]?.age ?? 0)
   return {
     observedFrom: observedAt,
     observedAt,
     clockSkew: date === null ? null : date - receivedAt,
     oddHeaders: ages.slice(0, believed < 0 ? ages.length : believed).map(({ header }) => header),
-    isUndated: believed < 0 && ages.some(({ age }) => age > 0 && age <= OLDEST_COPY),
+    isUndated: believed < 0 && ages.some(({ age }) => age > 0 && age <= OLDEST_COPY_MS),
   }
 }
 
@@ -154,7 +154,7 @@ export function describeRateLimit(headers: Headers, now: number): RateLimit | nu
   return { ...reading, reset }
 }
 
-const SHORTEST_WAIT = 1000
+const SHORTEST_WAIT_MS = 1000
 
 /** What follows from a 429. */
 export interface Refusal {
@@ -196,7 +196,7 @@ function rawRetryAfter(headers: Headers, now: number): number | null {
 
 // A Retry-After of 0 would burn all attempts within one window.
 function clampWait(wait: number): number {
-  return Math.min(Math.max(wait, SHORTEST_WAIT), LONGEST_WAIT)
+  return Math.min(Math.max(wait, SHORTEST_WAIT_MS), LONGEST_WAIT)
 }
 
 function readCount(value: string | undefined): number | null {

@@ -251,7 +251,7 @@ export function offline(
 }
 
 /** How long to wait for requests in flight before the connections are closed, ms. */
-const CLOSE_WAIT = 2000
+const CLOSE_WAIT_MS = 2000
 
 /** Opens a transport: one connection pool, and one queue for each rate-limit bucket. */
 export function createTransport(options: TransportOptions): Transport {
@@ -338,7 +338,7 @@ async function close(connection: Connection): Promise<void> {
   for (const call of calls) call.abort(new FatalError('the API client is closed'))
   const over = new AbortController()
   const drained = Promise.all([guests.drained(), owners.drained()])
-  await Promise.race([drained, clock.sleep(CLOSE_WAIT, over.signal).catch(() => undefined)])
+  await Promise.race([drained, clock.sleep(CLOSE_WAIT_MS, over.signal).catch(() => undefined)])
   over.abort()
   await http.close()
 }

@@ -4,11 +4,11 @@ import type { BudgetState, PollCadence, Window } from './budget-state.ts'
 const MINUTE = 60_000
 const SECOND = 1000
 /** How long `RateLimit-Reset` is not believed once it was wrong, ms: then it may have been put right. */
-const DISTRUST_LASTS = 3_600_000
+const DISTRUST_LASTS_MS = 3_600_000
 /** In so many windows in a row the count must have gone on: others with the same budget may use up a new one. */
 const CONTINUED_WINDOWS = 2
 /** How far the clocks of two machines that share a budget may be apart, in ms. */
-const CLOCK_TOLERANCE = 120_000
+const CLOCK_TOLERANCE_MS = 120_000
 
 /**
  * The state without the instants that only a clock which was ahead can have stored: after the clock is set back they would
@@ -16,7 +16,7 @@ const CLOCK_TOLERANCE = 120_000
  * @param now ms since the epoch
  */
 function discardFuture(state: BudgetState, now: number): BudgetState {
-  const isPossible = (at: number) => at <= now + LONGEST_WAIT + CLOCK_TOLERANCE
+  const isPossible = (at: number) => at <= now + LONGEST_WAIT + CLOCK_TOLERANCE_MS
   const keep = (at: number | null) => (isPossible(at ?? 0) ? at : null)
   const { window, probe, wantedUntil } = state
   return {
@@ -67,7 +67,7 @@ function leftOf({ assumed, remaining }: Window): number | null {
 
 /** The state with `RateLimit-Reset` not believed for an hour. */
 export function distrustReset(state: BudgetState, now: number): BudgetState {
-  return { ...state, continued: 0, resetDistrustedUntil: now + DISTRUST_LASTS }
+  return { ...state, continued: 0, resetDistrustedUntil: now + DISTRUST_LASTS_MS }
 }
 
 /** The reading without a reset that is not believed: as if the header were absent. */
@@ -178,24 +178,24 @@ function windowEnd(reading: RateLimitReading | null, sentAt: number, receivedAt:
 
 type PollCadences = Readonly<Record<string, PollCadence>>
 
-const SHORTEST = 5000
-const LONGEST = 3_600_000
+const SHORTEST_INTERVAL_MS = 5000
+const LONGEST_INTERVAL_MS = 3_600_000
 
 /** The interval assumed for a route that was polled once, ms, until a minute has passed without a poll. */
-const FIRST_GUESS = 10_000
-const GUESS_LASTS = 60_000
+const FIRST_INTERVAL_MS = 10_000
+const FIRST_INTERVAL_LASTS_MS = 60_000
 
 /** Polls are predicted a little early: room kept for one too many costs less than a late poll. */
-const EARLY = 0.92
+const EARLY_SHARE = 0.92
 
 /** What comes sooner than this share of the interval does not follow it. */
-const BETWEEN = 0.75
+const EARLIEST_SHARE = 0.75
 
 /** How long room is kept for a waiting poll, ms; then its caller has given up. */
-const WAITS_FOR = 30_000
+const WAITING_POLL_MS = 30_000
 
 /** After so many intervals without a request, the route is not polled any more. */
-const MISSES = 3
+const MISSED_INTERVALS = 3
 
 /**
  * Records that a live request was due. The interval follows slowly, so that one odd gap changes little.
@@ -207,11 +207,14 @@ export function recordPoll(cadences: PollCadences, route: string, at: number): P
   // The same poll tries again because there was no room.
   if (known.lastAt === at || known.between.includes(at)) return cadences
   const gap = at - known.lastAt
-  if (gap < Math.max(SHORTEST, BETWEEN * (known.everyMs ?? 0))) {
+  if (gap < Math.max(SHORTEST_INTERVAL_MS, EARLIEST_SHARE * (known.everyMs ?? 0))) {
     const between = [...known.between.filter((earlier) => earlier > at - 2 * MINUTE), at]
     return { ...cadences, [route]: { ...known, between } }
   }
-  const everyMs = Math.min(LONGEST, known.everyMs === null ? gap : Math.round((3 * known.everyMs + gap) / 4))
+  const everyMs = Math.min(
+    LONGEST_INTERVAL_MS,
+    known.everyMs === null ? gap : Math.round((3 * known.everyMs + gap) / 4),
+  )
   return { ...cadences, [route]: { ...known, lastAt: at, everyMs } }
 }
 
@@ -219,7 +222,7 @@ export function recordPoll(cadences: PollCadences, route: string, at: number): P
 export function markWaiting(cadences: PollCadences, route: string, at: number, isWaiting: boolean): PollCadences {
   const known = cadences[route]
   if (known === undefined || known.waiting.includes(at) === isWaiting) return cadences
-  const others = known.waiting.filter((earlier) => earlier !== at && earlier > at - WAITS_FOR)
+  const others = known.waiting.filter((earlier) => earlier !== at && earlier > at - WAITING_POLL_MS)
   return { ...cadences, [route]: { ...known, waiting: isWaiting ? [...others, at] : others } }
 }
 
@@ -234,23 +237,25 @@ export function pollsDue(
   end: number,
   { punctual = false }: { readonly punctual?: boolean } = {},
 ): number {
-  const early = punctual ? 1 : EARLY
+  const early = punctual ? 1 : EARLY_SHARE
   return Object.values(cadences).reduce((due, cadence) => {
-    const waiting = cadence.waiting.filter((at) => now < at + WAITS_FOR).length
+    const waiting = cadence.waiting.filter((at) => now < at + WAITING_POLL_MS).length
     return due + waiting + dueByInterval(cadence, now, end, early) + dueInBetween(cadence, now, end)
   }, 0)
 }
 
 function dueByInterval({ lastAt, everyMs }: PollCadence, now: number, end: number, early: number): number {
-  const every = early * (everyMs ?? FIRST_GUESS)
-  if (everyMs === null && now >= lastAt + GUESS_LASTS) return 0
+  const every = early * (everyMs ?? FIRST_INTERVAL_MS)
+  if (everyMs === null && now >= lastAt + FIRST_INTERVAL_LASTS_MS) return 0
   const next = Math.max(now, lastAt + every)
   return next < end ? 1 + Math.floor((end - next) / every) : 0
 }
 
 function dueInBetween({ lastAt, between }: PollCadence, now: number, end: number): number {
-  const hasCome = (due: number) => [lastAt, ...between].some((at) => Math.abs(at - due) < SHORTEST)
-  return between.map((at) => at + MINUTE).filter((due) => due < end && now < due + SHORTEST && !hasCome(due)).length
+  const hasCome = (due: number) => [lastAt, ...between].some((at) => Math.abs(at - due) < SHORTEST_INTERVAL_MS)
+  return between
+    .map((at) => at + MINUTE)
+    .filter((due) => due < end && now < due + SHORTEST_INTERVAL_MS && !hasCome(due)).length
 }
 
 /** Without the routes that are not polled any more. */
@@ -260,5 +265,5 @@ function dropIdleCadences(cadences: PollCadences, now: number): PollCadences {
 
 /** When a route is forgotten if no request comes; ms since the epoch. */
 export function idleAt({ lastAt, everyMs }: PollCadence): number {
-  return lastAt + (everyMs ?? LONGEST) * MISSES + SHORTEST
+  return lastAt + (everyMs ?? LONGEST_INTERVAL_MS) * MISSED_INTERVALS + SHORTEST_INTERVAL_MS
 }

@@ -21,13 +21,13 @@ export const RESERVATION_LASTS = 90_000
 export const PROBE_LASTS = 10_000
 
 /** When to check again while a request of another process is in flight whose response may bring room, ms. */
-const RECHECK = 200
+const RECHECK_MS = 200
 /** When to check again whether another lane leaves more room, ms. */
-const RECHECK_LANES = 1000
+const RECHECK_LANES_MS = 1000
 
 const MINUTE = 60_000
 /** A wait that a 429 asks for is believed again and again only when it is at least so long, ms. */
-const SHORT_WAIT = 15_000
+const SHORT_WAIT_MS = 15_000
 
 /**
  * The requests one bucket still allows, from the headers of its responses: pure functions from state to state, so that any
@@ -210,7 +210,7 @@ function afterRefusal(
   const isAfterBlock = blockedUntil !== null && sentAt >= blockedUntil
   if (refusal === null) return isAfterBlock && answered ? { ...state, blockedUntil: null } : state
   const until = receivedAt + refusal.wait
-  const wasTooShort = isAfterBlock && refusal.wait < SHORT_WAIT
+  const wasTooShort = isAfterBlock && refusal.wait < SHORT_WAIT_MS
   if (!wasTooShort && !refusal.contradictsHeaders) return block(state, until, now)
   const nextMinute = (Math.floor(receivedAt / MINUTE) + 1) * MINUTE
   return block(distrustReset(state, now), Math.max(until, nextMinute), now)
@@ -236,11 +236,11 @@ export function waitsForTurn(state: BudgetState, now: number, lane: Lane): boole
  */
 export function recheckIn(state: BudgetState, now: number, lane: Lane, isOwn: (id: string) => boolean): number {
   const { probe, window, reservations } = expireReservations(state, now)
-  if (probe !== null && !isOwn(probe.id)) return RECHECK
+  if (probe !== null && !isOwn(probe.id)) return RECHECK_MS
   // A response that came out of order may have counted a request whose reservation still counts: until that one ends.
   const isCounted = window !== null && window.remaining > 0 && reservations.some(({ id }) => !isOwn(id))
-  if (lane === 'live' && isCounted) return RECHECK
-  return waitsForTurn(state, now, lane) ? RECHECK_LANES : Infinity
+  if (lane === 'live' && isCounted) return RECHECK_MS
+  return waitsForTurn(state, now, lane) ? RECHECK_LANES_MS : Infinity
 }
 
 /** When waiting alone brings room for the lane; null when only a response can. */
@@ -272,15 +272,15 @@ function without(reservations: readonly Reservation[], id: string): Reservation[
 }
 
 /** How long a lane counts as wanting requests after its last one, ms. */
-const WANTS_FOR = 5000
+const LANE_WANTS_MS = 5000
 /** In this last part of a window each lane takes what is left, so that nothing is lost; ms. */
-const LAST_PART = 10_000
+const LAST_PART_MS = 10_000
 /** What each window keeps for live polls that no cadence predicts, such as the first one of a crontab. */
-const UNPREDICTED = 2
+const UNPREDICTED_POLLS = 2
 /** How long before a window can end refreshes and backfills get what no poll has taken; of a short window a tenth; ms. */
-const RELEASED_FOR = 2000
+const RELEASED_MS = 2000
 /** A poll that is predicted so shortly before a window can end may as well come after, ms. */
-const NEAR_THE_END = 1000
+const NEAR_THE_END_MS = 1000
 /** How a window is shared out between them while both want requests: a backfill gets one of five. */
 const SHARE = { refresh: 0.8, backfill: 0.2 } as const
 
@@ -305,7 +305,7 @@ function laneRoom(state: BudgetState, window: Window, free: number, now: number,
  */
 function keptForPolls({ cadences }: BudgetState, window: Window, now: number): number {
   if (now < releasedAt(window)) return pollsDue(cadences, now, window.latest)
-  const before = pollsDue(cadences, now, window.earliest - NEAR_THE_END, { punctual: true })
+  const before = pollsDue(cadences, now, window.earliest - NEAR_THE_END_MS, { punctual: true })
   const all = pollsDue(cadences, now, window.latest, { punctual: true })
   return before + Math.min(1, all - before)
 }
@@ -316,24 +316,24 @@ function keptForPolls({ cadences }: BudgetState, window: Window, now: number): n
  */
 function keptUnpredicted({ cadences }: BudgetState, window: Window, now: number, lane: Lane): number {
   if (now >= releasedAt(window)) return 0
-  return lane === 'backfill' || Object.keys(cadences).length > 0 ? UNPREDICTED : 0
+  return lane === 'backfill' || Object.keys(cadences).length > 0 ? UNPREDICTED_POLLS : 0
 }
 
 /** When a window releases what it keeps for unpredicted live polls; ms since the epoch. */
 function releasedAt({ openedAt, earliest }: Window): number {
-  return earliest - Math.min(RELEASED_FOR, Math.max(0, earliest - openedAt) / 10)
+  return earliest - Math.min(RELEASED_MS, Math.max(0, earliest - openedAt) / 10)
 }
 
 /** From 1, when the window opens, to 0, when its last part begins. */
 function timeLeft({ openedAt, earliest }: Window, now: number): number {
-  const end = earliest - LAST_PART
+  const end = earliest - LAST_PART_MS
   return now >= end ? 0 : Math.min(1, (end - now) / (end - openedAt))
 }
 
 /** Records that a lane wants requests until some time after `at`. */
 function recordDemand(state: BudgetState, lane: Lane, at: number): BudgetState {
   if (lane === 'live') return state
-  const until = Math.max(state.wantedUntil[lane], at + WANTS_FOR)
+  const until = Math.max(state.wantedUntil[lane], at + LANE_WANTS_MS)
   return { ...state, wantedUntil: { ...state.wantedUntil, [lane]: until } }
 }
 

@@ -143,7 +143,9 @@ export async function* gitChanges(repository: string, globs: readonly string[] =
   // It is thrown where it is awaited.
   ended.catch(() => undefined)
   child.stdout.setEncoding('utf8')
-  let [commit, blob, rest]: [string, string | null | undefined, string] = ['', undefined, '']
+  let commit = ''
+  let blob: string | null | undefined
+  let rest = ''
   try {
     for await (const chunk of child.stdout) {
       const tokens = (rest + chunk).split('\0')
@@ -186,7 +188,9 @@ export async function datesOfCommits(
     return hash === '' ? [] : [{ hash, committed: 1000 * Number(committed), written: 1000 * Number(written) }]
   })
   const at = new Map<string, number>()
-  let [differing, byAuthor, last] = [0, 0, between.earliest]
+  let differing = 0
+  let byAuthor = 0
+  let last = between.earliest
   for (const [nth, { hash, committed, written }] of commits.entries()) {
     const isBelieved = written >= last && written <= Math.min(committed, between.latest)
     // Where the author's date falls, the committer's counts, unless it is past the next commit: then it was made anew.
@@ -228,7 +232,8 @@ export async function blobSizes(repository: string, blobs: Iterable<string>): Pr
 
 /** Opens the contents of a repository; https://git-scm.com/docs/git-cat-file#_batch_output */
 export function openBlobs(repository: string): GitBlobs {
-  let [batch, rest] = [startBatch(repository), Buffer.alloc(0) as Buffer]
+  let batch = startBatch(repository)
+  let rest = Buffer.alloc(0) as Buffer
   /** What git has not responded to yet, the oldest first. */
   const asked: string[] = []
   async function more(): Promise<Buffer> {

@@ -72,7 +72,8 @@ export function versionWriter(): (document: object) => Buffer {
     const values: unknown[] = isList ? document : Object.values(document)
     const [free = noBytes, ...others] = older
     const out = writer(free, before.bytes.length + 65_536)
-    const [starts, ends] = [new Uint32Array(values.length), new Uint32Array(values.length)]
+    const starts = new Uint32Array(values.length)
+    const ends = new Uint32Array(values.length)
     const numberOf = searched(before)
     let next = 0
     for (let nth = 0; nth < values.length; ) {
@@ -113,17 +114,17 @@ interface Assembly {
 const assembly = (globalThis as unknown as { WebAssembly: Assembly }).WebAssembly
 
 /** In bytes. */
-const PAGE = 65_536
-const SHORTEST_MAPPED = 262_144
+const PAGE_BYTES = 65_536
+const MAPPED_FROM_BYTES = 262_144
 
 /**
  * Memory for so many bytes or a few more. Of long ones it is mapped alone, and goes back as a whole: what lies between those and short ones the
  * C library's allocator would keep, 60 MB after some hundred versions.
  */
 function ownMemory(length: number): Buffer {
-  if (length < SHORTEST_MAPPED) return Buffer.allocUnsafeSlow(length)
+  if (length < MAPPED_FROM_BYTES) return Buffer.allocUnsafeSlow(length)
   try {
-    return Buffer.from(new assembly.Memory({ initial: Math.ceil(length / PAGE) }).buffer)
+    return Buffer.from(new assembly.Memory({ initial: Math.ceil(length / PAGE_BYTES) }).buffer)
   } catch {
     // It takes more addresses than a process may have, perhaps.
     return Buffer.allocUnsafeSlow(length)
@@ -224,7 +225,8 @@ function parseValues(now: Version, before: Version): unknown {
         const moved = at - (before.starts[number] ?? 0)
         for (let other = number; other < number + count; other++) {
           const own = other === number ? (name as string) : (before.names[other] ?? '')
-          const [start, end] = [(before.starts[other] ?? 0) + moved, (before.ends[other] ?? 0) + moved]
+          const start = (before.starts[other] ?? 0) + moved
+          const end = (before.ends[other] ?? 0) + moved
           if (!add(own, before.values[other], start, end)) return undefined
         }
         at = afterSpace(bytes, ends.at(-1) ?? 0)

@@ -131,7 +131,8 @@ export function recordedResponses(source: RecordingSource): RecordedResponses {
 
 /** The last of some lines, oldest first, that was recorded at or before an instant. */
 function lastUntil(lines: readonly Recorded[], at: number): Recorded | undefined {
-  let [from, to] = [0, lines.length]
+  let from = 0
+  let to = lines.length
   while (from < to) {
     const middle = (from + to) >> 1
     if ((lines[middle]?.at ?? 0) <= at) from = middle + 1
@@ -141,12 +142,12 @@ function lastUntil(lines: readonly Recorded[], at: number): Recorded | undefined
 }
 
 /** Headers that say another instant than a recording by more than this are not of it, ms. */
-const MOST_BESIDE = 3_600_000
+const LARGEST_DIFFERENCE_MS = 3_600_000
 
 /** A recording brings its instant; headers that were kept may say it better. Whose clock was right then is not asked any more. */
 function recordedDates(headers: Headers, at: number): Dates {
   const { observedAt: said } = datesOf(headers, at)
-  const observedAt = Math.abs(said - at) <= MOST_BESIDE ? said : at
+  const observedAt = Math.abs(said - at) <= LARGEST_DIFFERENCE_MS ? said : at
   return recordedAt(observedAt)
 }
 

@@ -13,7 +13,7 @@ export function plainSpelling(name: string): string {
 }
 
 /** Characters of a word; a longer one is no misspelt name, and comparing takes as long as it is. */
-const LONGEST = 200
+const COMPARED_CHARACTERS = 200
 
 /**
  * The names that a person who wrote `word` may have meant, the likeliest first; three at most. Those that begin with it or
@@ -25,7 +25,7 @@ export function nearest(
   names: Iterable<string>,
   textsOf: (name: string) => readonly string[] = (name) => [name],
 ): string[] {
-  if (word.length > LONGEST) return []
+  if (word.length > COMPARED_CHARACTERS) return []
   const wanted = plainSpelling(word).toLowerCase()
   const ranked: { readonly name: string; readonly rank: number }[] = []
   for (const name of new Set(names)) {

@@ -26,7 +26,8 @@ interface View {
 /** Shows what goes on, and shows it again where nothing new is said of it. */
 function shownOn(clock: Clock, view: View): Progress {
   let [whole, step]: (Going | undefined)[] = []
-  let [nextAt, interval] = [0, view.everyMs]
+  let nextAt = 0
+  let interval = view.everyMs
   let over: AbortController | undefined
 
   function show(): void {

@@ -3,7 +3,7 @@ import type { CopyValue } from '../database.ts'
 import { arrayText, byteaText, instantText } from './values.ts'
 
 /** How much text is gathered before it is sent, in characters. Below this, each send costs more than its bytes. */
-const CHUNK = 64 * 1024
+const CHUNK_CHARACTERS = 64 * 1024
 
 const NUL = String.fromCharCode(0)
 // One test per string decides; only the few that fail it are escaped.
@@ -25,7 +25,7 @@ export function* copyText(
   columns: readonly string[],
   rows: Iterable<readonly CopyValue[]>,
   arrays: ReadonlySet<string> = new Set(),
-  chunkLength: number = CHUNK,
+  chunkLength: number = CHUNK_CHARACTERS,
 ): Generator<{ text: string; rows: number }> {
   const isArray = columns.map((name) => arrays.has(name))
   const width = columns.length

@@ -19,11 +19,11 @@ interface Copy {
   readonly takenAt: Date
 }
 
-const KEPT = 2
+const KEPT_COPIES = 2
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 /** In bytes of the log. With less than that in it, a database is made anew as quickly as it is restored. */
-const WORTH_A_COPY = 4 * 1024 * 1024
+const WORTH_A_COPY_BYTES = 4 * 1024 * 1024
 
 const COPIES = 'backups'
 const copiesFolder = (dataDir: string): string => join(dataDir, COPIES)
@@ -107,7 +107,7 @@ async function findDamage(
 }
 
 /** How often a session that waits for the copying of files says that it goes on, ms. */
-const SAY_EVERY = 5000
+const SAY_EVERY_MS = 5000
 
 /**
  * Copies the files of the cluster in `<dataDir>/postgres` as they are in a transaction, sharing their blocks where the file system can. Other
@@ -127,7 +127,7 @@ export async function duplicateCluster(session: Statements, dataDir: string, to:
       await mkdir(dirname(target), { recursive: true, mode: 0o700 })
       await copyFile(join(entry.parentPath, entry.name), target, constants.COPYFILE_FICLONE)
     }
-    if (performance.now() - said < SAY_EVERY) continue
+    if (performance.now() - said < SAY_EVERY_MS) continue
     // One of another process that rests for long is ended.
     await session.query('select 1')
     said = performance.now()
@@ -210,7 +210,7 @@ export async function dailyCopies(
       const isDue = isOutdated || triedAt === undefined || isOld(triedAt, DAY)
       // A failed engine has no answer any more; the next process checks what is on the disk.
       const now = isDue ? await writtenTo(engine).catch(() => start) : start
-      const least = isFromTemplate ? WORTH_A_COPY : 0
+      const least = isFromTemplate ? WORTH_A_COPY_BYTES : 0
       if (isOutdated || (now.transaction !== start.transaction && now.log - start.log >= least)) await begin()
       await packing
     },
@@ -249,7 +249,7 @@ async function keep(
   await rename(draft, join(folder, name))
   await syncNames(folder)
   await rm(duplicated, { recursive: true, force: true })
-  const kept = outdated === undefined ? KEPT : 1
+  const kept = outdated === undefined ? KEPT_COPIES : 1
   for (const { path } of (await listCopies(dataDir)).slice(kept)) await rm(path, { force: true })
   // A later call stays for the next copy.
   if (outdated !== undefined && (await readOutdated(dataDir)) === outdated) await rm(outdatedFile(dataDir))
@@ -261,7 +261,7 @@ async function keep(
  * of PostgreSQL: 32 FNV-1a hashes side by side, folded into 16 bits).
  */
 
-const PAGE = 8192
+const PAGE_BYTES = 8192
 const PAGES_PER_SEGMENT = 131_072
 const PAGES_AT_ONCE = 64
 const PRIME = 16_777_619
@@ -308,15 +308,19 @@ export async function findBadPage(path: string, logEnd: bigint): Promise<string 
   const segment = Number(/\.(\d+)$/.exec(path)?.[1] ?? 0)
   const handle = await open(path, 'r')
   try {
-    const pages = new Uint32Array((PAGE / 4) * PAGES_AT_ONCE)
+    const pages = new Uint32Array((PAGE_BYTES / 4) * PAGES_AT_ONCE)
     const buffer = Buffer.from(pages.buffer)
     for (let block = 0; ; ) {
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, block * PAGE)
-      for (let at = 0; at + PAGE <= bytesRead; at += PAGE, block++) {
-        const fault = faultOf(pages.subarray(at / 4, (at + PAGE) / 4), segment * PAGES_PER_SEGMENT + block, logEnd)
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, block * PAGE_BYTES)
+      for (let at = 0; at + PAGE_BYTES <= bytesRead; at += PAGE_BYTES, block++) {
+        const fault = faultOf(
+          pages.subarray(at / 4, (at + PAGE_BYTES) / 4),
+          segment * PAGES_PER_SEGMENT + block,
+          logEnd,
+        )
         if (fault) return `page ${block} ${fault}`
       }
-      if (bytesRead % PAGE !== 0) return `page ${block} is cut off`
+      if (bytesRead % PAGE_BYTES !== 0) return `page ${block} is cut off`
       if (bytesRead < buffer.length) return undefined
     }
   } finally {

@@ -27,11 +27,11 @@ import { questionTimeout, type Turn, type TurnOptions, type Turns, takeTurns } f
  */
 
 const MEGABYTE = 1024 * 1024
-const CHECKPOINT_EVERY = 48 * MEGABYTE
+const CHECKPOINT_EVERY_BYTES = 48 * MEGABYTE
 /** And a fifth of what there was, so that a large database is analyzed less often. */
-const ANALYZE_EVERY = 4 * MEGABYTE
+const ANALYZE_EVERY_BYTES = 4 * MEGABYTE
 /** Over all processes that had the folder open: most of them write little and end. */
-const VACUUM_EVERY = 96 * MEGABYTE
+const VACUUM_EVERY_BYTES = 96 * MEGABYTE
 
 /** Every table, system catalogs too; of partitioned ones also what is known of them as a whole. */
 const TABLES = `select case relkind when 'p' then 'only ' else '' end || format('%I.%I', nspname, relname) as name
@@ -69,15 +69,15 @@ function housekeeping(engine: Engine, dataDir: string): () => Promise<readonly s
       checkpointed ??= written
       analyzed ??= written
       const due: string[] = []
-      if (written - vacuumed > VACUUM_EVERY) {
+      if (written - vacuumed > VACUUM_EVERY_BYTES) {
         due.push(...(await ofTables('vacuum (analyze)')))
         await writeFile(marker, String(written), { mode: 0o600 })
         vacuumed = analyzed = written
-      } else if (written - analyzed > ANALYZE_EVERY + analyzed / 5) {
+      } else if (written - analyzed > ANALYZE_EVERY_BYTES + analyzed / 5) {
         due.push(...(await ofTables('analyze')))
         analyzed = written
       }
-      if (written - checkpointed > CHECKPOINT_EVERY) {
+      if (written - checkpointed > CHECKPOINT_EVERY_BYTES) {
         // At once: while others write on, the log would grow.
         await engine.exec('checkpoint')
         checkpointed = written
@@ -91,10 +91,10 @@ function housekeeping(engine: Engine, dataDir: string): () => Promise<readonly s
 }
 
 /** How many statements outside transactions may run before the log is checked. */
-const CHECK_LOG_EVERY = 500
+const CHECK_LOG_EVERY_STATEMENTS = 500
 
 /** How much of a COPY is passed on at once, in characters: PGlite reads from memory, not from a stream. */
-const COPY_CHUNK = 256 * 1024
+const COPY_CHUNK_BYTES = 256 * 1024
 
 /** The embedded database, whose one session also speaks the Postgres protocol. */
 export interface EmbeddedDatabase extends Database, ProtocolSession {
@@ -293,7 +293,7 @@ function sharedSession(engine: Engine, dataDir: string, copies?: DailyCopy) {
     try {
       const result = await onEngine(run)
       statementsRun++
-      if (statementsRun % CHECK_LOG_EVERY === 0) await house.look()
+      if (statementsRun % CHECK_LOG_EVERY_STATEMENTS === 0) await house.look()
       return result
     } finally {
       turn.end()
@@ -382,7 +382,7 @@ function interruptible(session: Session, turn: Turn): Session {
   let since = performance.now()
   const run = async <T>(statement: () => Promise<T>): Promise<T> => {
     const result = await turn.run(statement)
-    if (performance.now() - since > BREATH) {
+    if (performance.now() - since > BREATH_MS) {
       // All of PGlite in this thread is one long microtask, in which no timer, signal or socket has its turn.
       await immediate()
       since = performance.now()
@@ -396,7 +396,7 @@ function interruptible(session: Session, turn: Turn): Session {
 }
 
 /** For how long a transaction has the thread for itself, ms. */
-const BREATH = 500
+const BREATH_MS = 500
 
 const PARSERS = Object.fromEntries(readers)
 const SERIALIZERS = Object.fromEntries(
@@ -422,7 +422,7 @@ function statements(session: Session, dataDir: string, atomically: Atomically): 
         const statement = copyStatement(table, columns, `'/dev/blob'`)
         const arrays = await arrayColumns(statements(open, dataDir, atomically), table, dataDir)
         let count = 0
-        for (const chunk of copyText(columns, rows, arrays, COPY_CHUNK)) {
+        for (const chunk of copyText(columns, rows, arrays, COPY_CHUNK_BYTES)) {
           await open.query(statement, [], { blob: new Blob([chunk.text]) }).catch((error) => {
             throw toAppError(error, dataDir)
           })

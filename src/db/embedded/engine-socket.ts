@@ -26,7 +26,7 @@ interface Waiting {
 const PROTOCOL = 196_608
 const CANCEL = 80_877_102
 /** How long an answer is waited for before this says so, ms. */
-const SAY_AFTER = 2000
+const SAY_AFTER_MS = 2000
 
 interface SocketOptions {
   /** Whether its transactions may write, and come before questions. */
@@ -159,7 +159,7 @@ export class SocketEngine extends RemoteEngine {
       else return
       this.#onSlow = undefined
     }
-    setTimeout(say, SAY_AFTER).unref()
+    setTimeout(say, SAY_AFTER_MS).unref()
   }
 
   #take(chunk: Uint8Array): void {

@@ -49,7 +49,9 @@ const SHARED_WITH_MAXIMUM = 3
 
 /** A number in LEB128, as WebAssembly spells it, and where the next one begins. */
 function numberAt(code: Uint8Array, at: number): readonly [number, number] {
-  let [value, bits, next] = [0, 0, at]
+  let value = 0
+  let bits = 0
+  let next = at
   for (;;) {
     const byte = code[next++] ?? 0
     value |= (byte & 127) << bits

@@ -230,7 +230,8 @@ function unusable(dataDir: string, what: 'created' | 'written', error: unknown):
 
 /** A holder for messages: `process 7 on elsewhere (sync items)`. */
 export function nameOf(holder: Holder): string {
-  const [named, more] = [holder.holds.slice(0, 3).join(', '), holder.holds.length - 3]
+  const named = holder.holds.slice(0, 3).join(', ')
+  const more = holder.holds.length - 3
   const doing = named === '' ? '' : ` (${named}${more > 0 ? ` and ${more} more` : ''})`
   return `process ${holder.pid}${elsewhereOf(holder)}${doing}`
 }

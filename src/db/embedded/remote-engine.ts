@@ -52,7 +52,8 @@ export abstract class RemoteEngine extends Statements {
     // All rows come as the response to Execute: PGlite gives each message of that to Sync to one call of a function, which takes no 130,000.
     if (kind === 'E') this.#unsent.push(protocol.serialize.sync())
     if (WITH_NEXT.has(kind)) return []
-    const [blob, sent] = [this.#blob, this.#unsent]
+    const blob = this.#blob
+    const sent = this.#unsent
     this.#blob = undefined
     this.#unsent = []
     const response = await this.exchange(sent, blob)

@@ -22,20 +22,20 @@ import { lockFolder, nameOf, readHolder } from './folder-lock.ts'
  */
 
 /** How long a question of another process may take, ms. */
-const LIMIT = 60_000
+const QUESTION_TIMEOUT_MS = 60_000
 /** How long its questions run at first although a sync waits, ms; twice as long each time that a sync ended one. */
-const PATIENCE = 1000
+const PATIENCE_MS = 1000
 /** The longest of these times after which a question is asked of a copy, where it may be, ms. */
-const COPIES_AFTER = 4000
+const COPIES_AFTER_MS = 4000
 /** How often a waiting process looks again, ms. */
-const LOOK_EVERY = 100
+const LOOK_EVERY_MS = 100
 /** How soon a process says that it waits for an answer of the holder, ms; one that needs the folder says it at once. */
-const SAY_AFTER = 500
+const SAY_AFTER_MS = 500
 /** How long the holder waits, when it ends, for a transaction of another process, ms; and when a signal ends it. */
-const END_WITHIN = 60_000
-const STOP_WITHIN = 3000
+const END_WITHIN_MS = 60_000
+const STOP_WITHIN_MS = 3000
 /** Bytes of the path of a socket, which is short on every system. */
-const LONGEST_PATH = 100
+const SOCKET_PATH_BYTES = 100
 
 export interface SharedOptions extends EmbeddedOptions {
   /**
@@ -141,8 +141,8 @@ function repeating({ live, isClosed }: Pick<Reopening, 'live' | 'isClosed'>, opt
     mayRepeat: (isUncertain: boolean) => boolean,
     isPatient = options.shares === 'reads',
   ): Promise<T> {
-    const until = options.clock.now() + LIMIT
-    for (let patienceMs = PATIENCE; ; ) {
+    const until = options.clock.now() + QUESTION_TIMEOUT_MS
+    for (let patienceMs = PATIENCE_MS; ; ) {
       const { db, isOwn, isLost, isUncertain } = await live(patienceMs)
       try {
         return await work(db)
@@ -150,7 +150,8 @@ function repeating({ live, isClosed }: Pick<Reopening, 'live' | 'isClosed'>, opt
         // What made Postgres fail here would do so again.
         if (isOwn || !isLost() || isClosed() || !mayRepeat(isUncertain())) throw error
         const mayCopy = options.mayCopy && isPatient
-        const [wasPreempted, isLate] = [sqlState(error) === '40001', sqlState(error) === '57014']
+        const wasPreempted = sqlState(error) === '40001'
+        const isLate = sqlState(error) === '57014'
         if (isLate && !mayCopy) throw error
         if (wasPreempted && !mayCopy && options.clock.now() >= until) throw tooBusy()
         if (isLate) patienceMs = Number.POSITIVE_INFINITY
@@ -216,9 +217,9 @@ async function reopening(dataDir: string, given: SharedOptions) {
 /** Opens the database, or connects to the process that has it open, whichever is possible first. */
 async function acquire(dataDir: string, options: SharedOptions, patienceMs?: number): Promise<Open> {
   const { clock, shares, mayCopy = false, waitMs = 0, onWait, stopWaiting } = options
-  const isTooLong = mayCopy && patienceMs !== undefined && patienceMs > COPIES_AFTER
+  const isTooLong = mayCopy && patienceMs !== undefined && patienceMs > COPIES_AFTER_MS
   const began = clock.now()
-  const sayAfter = shares ? Math.min(SAY_AFTER, waitMs / 2) : 0
+  const sayAfter = shares ? Math.min(SAY_AFTER_MS, waitMs / 2) : 0
   let said: string | undefined
   for (;;) {
     try {
@@ -247,7 +248,9 @@ async function acquire(dataDir: string, options: SharedOptions, patienceMs?: num
         const seconds = Math.round((waitMs - waited) / 1000)
         onWait?.(said.replace('; ', `: waiting for up to ${seconds} s until it ends; `))
       }
-      await clock.sleep(Math.min(LOOK_EVERY, waitMs - waited), stopWaiting).catch(() => stopWaiting?.throwIfAborted())
+      await clock
+        .sleep(Math.min(LOOK_EVERY_MS, waitMs - waited), stopWaiting)
+        .catch(() => stopWaiting?.throwIfAborted())
     }
   }
 }
@@ -286,8 +289,8 @@ async function openCopy(dataDir: string, options: SharedOptions): Promise<Open |
 }
 
 /** How long a process may take to lock a new folder, and how long one reads at most, ms. */
-const LOCKED_WITHIN = 60_000
-const READ_WITHIN = 24 * 3_600_000
+const LOCKED_WITHIN_MS = 60_000
+const READ_WITHIN_MS = 24 * 3_600_000
 
 /** Removes the copies of processes that were killed; those of other machines, as of containers before, after a day. What cannot be removed stays. */
 async function removeAbandoned(dataDir: string, clock: EmbeddedOptions['clock']): Promise<void> {
@@ -297,8 +300,8 @@ async function removeAbandoned(dataDir: string, clock: EmbeddedOptions['clock'])
       ({ mtimeMs }) => clock.now() - mtimeMs,
       () => 0,
     )
-    if (age < LOCKED_WITHIN) continue
-    const isRead = age < READ_WITHIN && (await readHolder(folder).catch(() => null)) !== null
+    if (age < LOCKED_WITHIN_MS) continue
+    const isRead = age < READ_WITHIN_MS && (await readHolder(folder).catch(() => null)) !== null
     if (!isRead) await rm(folder, { recursive: true, force: true }).catch(() => undefined)
   }
 }
@@ -348,16 +351,19 @@ async function served(
   if (path === undefined || random === undefined) return db
   // Of a process that was killed; the folder is held by this one.
   await rm(path, { force: true }).catch(() => undefined)
-  const server = await serveSocket(db, path, { clock, random, limitMs: LIMIT, tryLock: db.tryLock }).catch(
-    () => undefined,
-  )
+  const server = await serveSocket(db, path, {
+    clock,
+    random,
+    limitMs: QUESTION_TIMEOUT_MS,
+    tryLock: db.tryLock,
+  }).catch(() => undefined)
   if (!server) return db
   return {
     ...db,
     close: async () => {
       // No transaction of another process is open then, and none begins.
       const none = async () => undefined
-      const signal = AbortSignal.timeout(stopWaiting?.aborted || ending?.aborted ? STOP_WITHIN : END_WITHIN)
+      const signal = AbortSignal.timeout(stopWaiting?.aborted || ending?.aborted ? STOP_WITHIN_MS : END_WITHIN_MS)
       const last = await db.take({ isWork: true, signal, onStop: none, onWait: none, restore: none }).catch(none)
       // What was answered is on its way by then.
       await immediate()
@@ -378,7 +384,7 @@ export function socketPath(dataDir: string): string | undefined {
   const name = hash('sha256', place).slice(0, 24)
   if (process.platform === 'win32') return `\\\\.\\pipe\\wynnsync-${name}`
   const path = join(place, 'socket')
-  if (Buffer.byteLength(path) <= LONGEST_PATH) return path
+  if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES) return path
   const folder = join(tmpdir(), `wynnsync-${process.geteuid?.() ?? 0}`)
   try {
     createFolder(folder)

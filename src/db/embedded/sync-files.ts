@@ -2,14 +2,14 @@ import { open, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 /** How many files are synced at once: the disk's journal takes them together. */
-const AT_ONCE = 16
+const FILES_AT_ONCE = 16
 
 /** Brings a folder with all that is in it onto the disk. */
 export async function syncFolder(folder: string): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
+    Array.from({ length: FILES_AT_ONCE }, async () => {
       for (let file = files.pop(); file !== undefined; file = files.pop()) await syncFile(file)
     }),
   )

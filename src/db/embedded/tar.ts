@@ -11,10 +11,10 @@ import { syncFile } from './sync-files.ts'
  * needs: no links, no owners. Blocks of zeros become holes when it is unpacked.
  */
 
-const BLOCK = 512
+const BLOCK_BYTES = 512
 /** What is written at once; of zeros alone it becomes a hole. */
-const CHUNK = 32 * 1024
-const ZEROS = Buffer.alloc(CHUNK)
+const CHUNK_BYTES = 32 * 1024
+const ZEROS = Buffer.alloc(CHUNK_BYTES)
 const MODE = { file: 0o600, folder: 0o700 }
 const FOLDER = '5'.charCodeAt(0)
 
@@ -46,14 +46,14 @@ async function* blocks(folder: string): AsyncGenerator<Buffer> {
     // `end`: what is appended meanwhile does not belong to it.
     if (size > 0)
       for await (const chunk of createReadStream(path, { end: size - 1, highWaterMark: 1 << 20 })) yield chunk
-    if (size % BLOCK > 0) yield Buffer.alloc(BLOCK - (size % BLOCK))
+    if (size % BLOCK_BYTES > 0) yield Buffer.alloc(BLOCK_BYTES - (size % BLOCK_BYTES))
   }
-  yield Buffer.alloc(2 * BLOCK)
+  yield Buffer.alloc(2 * BLOCK_BYTES)
 }
 
 function header(name: string, size: number, isFolder: boolean): Buffer {
   if (Buffer.byteLength(name) > 100) throw new RangeError(`too long a name for the archive: ${name}`)
-  const block = Buffer.alloc(BLOCK)
+  const block = Buffer.alloc(BLOCK_BYTES)
   const octal = (value: number, at: number, digits: number) => block.write(value.toString(8).padStart(digits, '0'), at)
   block.write(name, 0)
   octal(isFolder ? MODE.folder : MODE.file, 100, 7)
@@ -107,7 +107,7 @@ function reader(source: AsyncIterable<Buffer>) {
 
 async function writeEntries({ take, finish }: Reader, folder: string): Promise<void> {
   for (;;) {
-    const block = await take(BLOCK)
+    const block = await take(BLOCK_BYTES)
     if (block[0] === 0) return finish()
     const text = (from: number, to: number) => block.toString('utf8', from, to).replace(/\0.*$/s, '')
     if (Number.parseInt(text(148, 154), 8) !== checksum(block)) throw new DamagedArchive('the archive is damaged')
@@ -123,14 +123,14 @@ async function writeEntry(take: Reader['take'], path: string, size: number): Pro
   try {
     let written = 0
     for (let at = 0; at < size; ) {
-      const chunk = await take(Math.min(CHUNK, size - at))
+      const chunk = await take(Math.min(CHUNK_BYTES, size - at))
       const isHole = chunk.equals(ZEROS.subarray(0, chunk.length))
       if (!isHole) await handle.write(chunk, 0, chunk.length, at)
       at += chunk.length
       if (!isHole) written = at
     }
     if (written < size) await handle.truncate(size)
-    await take((BLOCK - (size % BLOCK)) % BLOCK)
+    await take((BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES)
   } finally {
     await handle.close()
   }

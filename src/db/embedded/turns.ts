@@ -11,14 +11,14 @@ import { FatalError } from '../../base/errors.ts'
  */
 
 /** How long a question runs although work waits for it, and how long work without a pause keeps questions waiting, ms. */
-const PATIENCE = 1000
+const PATIENCE_MS = 1000
 /** Of the time, how much questions may have beside work that never pauses, and how much of it at once, ms. */
-const SHARE = 0.2
-const AT_ONCE = 200
+const SHARE_OF_TIME = 0.2
+const LONGEST_TURN_MS = 200
 /** How long the session is free before an idle question begins, ms. */
-const IDLE = 1000
+const IDLE_MS = 1000
 /** How often a question is interrupted until it ends, ms: a message may have been on its way to the database before. */
-const INTERRUPT_EVERY = 50
+const INTERRUPT_EVERY_MS = 50
 
 /** The session, from `begin` to `end`. */
 export interface Turn {
@@ -97,7 +97,7 @@ export function takeTurns(interrupt: () => void) {
   function isTheirTurn(): boolean {
     const [first] = questions
     if (first === undefined) return false
-    return share.isLeft() || performance.now() - Math.max(first.since, lastQuestionAt) > PATIENCE
+    return share.isLeft() || performance.now() - Math.max(first.since, lastQuestionAt) > PATIENCE_MS
   }
 
   function pauseAfter(ended: 'urgent' | 'work'): void {
@@ -116,7 +116,7 @@ export function takeTurns(interrupt: () => void) {
     idle.cancel()
     const { stop, stopped, run, clear } = stoppable(options, interrupt)
     const hurry = isQuestion(options)
-      ? onceLater(options.patienceMs ?? PATIENCE, () => isWorkWaiting() && stop('preempted'))
+      ? onceLater(options.patienceMs ?? PATIENCE_MS, () => isWorkWaiting() && stop('preempted'))
       : undefined
     const mine: Held = { options, hurry: () => (options.isIdle ? stop('preempted') : hurry?.begin()) }
     current = mine
@@ -158,7 +158,7 @@ function idleQueue(start: (one: Waiting) => void) {
   const begin = () => {
     cancel()
     if (waiting.length === 0) return
-    cancel = later(IDLE, () => {
+    cancel = later(IDLE_MS, () => {
       const [one] = waiting.splice(0, 1)
       if (one) start(one)
     })
@@ -196,11 +196,12 @@ const isQuestion = ({ endsAt }: TurnOptions) => endsAt !== undefined
 /** Statements that are interrupted once the turn is stopped: by `stop`, or when its time is over. */
 function stoppable({ endsAt = Number.POSITIVE_INFINITY, onStop }: TurnOptions, interrupt: () => void) {
   let stopped: ReturnType<Turn['stopped']>
-  let [isRunning, isOver] = [false, false]
+  let isRunning = false
+  let isOver = false
   let repeat = () => {}
   const again = () => {
     if (isRunning) interrupt()
-    repeat = later(INTERRUPT_EVERY, again)
+    repeat = later(INTERRUPT_EVERY_MS, again)
   }
   const stop = (why: 'late' | 'preempted') => {
     // A timer may be on its way when the turn ends: what repeats would never end then.
@@ -229,10 +230,15 @@ function stoppable({ endsAt = Number.POSITIVE_INFINITY, onStop }: TurnOptions, i
 
 /** The share of the time that questions have used; less is left of it while one runs. */
 function shareOfTime() {
-  let [left, since, isUsed] = [AT_ONCE, performance.now(), false]
+  let left = LONGEST_TURN_MS
+  let since = performance.now()
+  let isUsed = false
   const count = () => {
     const now = performance.now()
-    left = Math.max(-PATIENCE, Math.min(AT_ONCE, left + (now - since) * (isUsed ? SHARE - 1 : SHARE)))
+    left = Math.max(
+      -PATIENCE_MS,
+      Math.min(LONGEST_TURN_MS, left + (now - since) * (isUsed ? SHARE_OF_TIME - 1 : SHARE_OF_TIME)),
+    )
     since = now
   }
   const use = (is: boolean) => {

@@ -4,9 +4,9 @@ import type { Database, Sql } from '../database.ts'
 import { sqlState } from '../sql-errors.ts'
 
 /** How long a statement may wait for a lock, ms: every writer of the table waits behind it. */
-const LOCK_TIMEOUT = 3000
+const LOCK_TIMEOUT_MS = 3000
 /** How often the blockers are read, ms. */
-const READ_EVERY = 1000
+const READ_EVERY_MS = 1000
 
 /** Another session that holds, or waits for, the lock. */
 interface Blocker {
@@ -39,7 +39,7 @@ export async function withLockTimeout<T>(
       if (db.kind === 'embedded') return await work(sql)
       const [session] = await sql.query<{ pid: number }>(
         `select pg_backend_pid() as pid, set_config('lock_timeout', $1, true)`,
-        [String(LOCK_TIMEOUT)],
+        [String(LOCK_TIMEOUT_MS)],
       )
       const stop = watchBlockers(db, session?.pid ?? 0, seen)
       return await work(sql).finally(stop)
@@ -48,7 +48,7 @@ export async function withLockTimeout<T>(
     if (sqlState(error) !== '55P03') throw error
     const blockers = seen.blockers.map(blockerText).join('; ')
     throw new LockTimeout(
-      `${what} waited ${LOCK_TIMEOUT / 1000} s for a lock that ${blockers || 'another session'} holds; try again later`,
+      `${what} waited ${LOCK_TIMEOUT_MS / 1000} s for a lock that ${blockers || 'another session'} holds; try again later`,
       { context: { sqlState: '55P03' } },
     )
   }
@@ -72,7 +72,7 @@ export async function lockBesideWriters(sql: Sql, table: string): Promise<void> 
   await sql.query(
     `select set_config('lock_timeout',
                        greatest(1, least($1, 800 * extract(epoch from current_setting('deadlock_timeout')::interval)))::int::text, true)`,
-    [LOCK_TIMEOUT],
+    [LOCK_TIMEOUT_MS],
   )
   try {
     await sql.query(`lock table only ${table} in access exclusive mode`)
@@ -96,7 +96,7 @@ function watchBlockers(db: Database, pid: number, seen: { blockers: readonly Blo
   const keepReading = async () => {
     // The server's timeout runs in real time, whatever the clock of the program.
     for (;;) {
-      await systemClock.sleep(READ_EVERY, over.signal)
+      await systemClock.sleep(READ_EVERY_MS, over.signal)
       await read().catch(() => undefined)
     }
   }

@@ -49,8 +49,10 @@ function newerProgram<Program extends Omit<InstalledProgram, 'installedAt'>>(
 
 /** Semantic versions in their order; what follows a hyphen comes before the same without. */
 function compareVersions(one: string, other: string): number {
-  const [[a = '', aPre], [b = '', bPre]] = [one.split('-'), other.split('-')]
-  const [left, right] = [a.split('.').map(Number), b.split('.').map(Number)]
+  const [a = '', aPre] = one.split('-')
+  const [b = '', bPre] = other.split('-')
+  const left = a.split('.').map(Number)
+  const right = b.split('.').map(Number)
   for (let part = 0; part < 3; part++) {
     const difference = (left[part] ?? 0) - (right[part] ?? 0)
     if (difference !== 0) return difference
@@ -102,7 +104,7 @@ export async function readInstalled(sql: Sql, options: MigrateOptions): Promise<
 
 /** How often it is tried while another session's query is in the way, and the first wait between two tries, ms. */
 const TRIES = 4
-const FIRST_WAIT = 1000
+const FIRST_WAIT_MS = 1000
 
 /**
  * Brings the database to the state that the program expects: new migrations first, then, from the first repeatable file
@@ -150,7 +152,7 @@ async function migrateUntilDone(db: Database, wanted: Wanted): Promise<Migrated>
       if (tried === TRIES && state.tablesAreUpToDate) return { applied: [], postponed: error.message }
       if (tried === TRIES) throw error
     }
-    await wanted.clock.sleep(FIRST_WAIT * 2 ** (tried - 1))
+    await wanted.clock.sleep(FIRST_WAIT_MS * 2 ** (tried - 1))
   }
 }
 

@@ -7,7 +7,7 @@ import { recordCopied } from './move-progress.ts'
 import { rowDigest, setTextForm, type TableDigest } from './table-digest.ts'
 
 /** How much text is read at once, in characters: what is in memory of a table. */
-const CHUNK = 2_000_000
+const CHUNK_CHARACTERS = 2_000_000
 /** How many rows are read at once, at first and at most. */
 const FIRST_ROWS = 200
 const MOST_ROWS = 20_000
@@ -58,7 +58,7 @@ export async function* readTextRows(sql: Sql, texts: readonly string[], rest: st
     if (rows.length === 0) break
     const length = Math.max(1, lengthOf(rows))
     yield rows
-    limit = Math.round(Math.min(MOST_ROWS, limit * 4, Math.max(1, (rows.length * CHUNK) / length)))
+    limit = Math.round(Math.min(MOST_ROWS, limit * 4, Math.max(1, (rows.length * CHUNK_CHARACTERS) / length)))
   }
   await sql.query('close read_rows')
 }
@@ -81,7 +81,8 @@ export async function matchPartitions(target: Sql, name: string, wanted: readonl
   const present = await partitionsOf(target, name)
   const nameOf = (part: Partition) => `${quoted(part.schema)}.${quoted(part.name)}`
   const textOf = (part: Partition) => `${nameOf(part)} ${part.bound}`
-  const [wantedTexts, presentTexts] = [new Set(wanted.map(textOf)), new Set(present.map(textOf))]
+  const wantedTexts = new Set(wanted.map(textOf))
+  const presentTexts = new Set(present.map(textOf))
   for (const part of present) {
     if (wantedTexts.has(textOf(part))) continue
     const [row] = await target.query<{ empty: boolean }>(`select not exists (select from ${nameOf(part)}) as empty`)

@@ -163,7 +163,8 @@ function digestIn(digests: ReadonlyMap<string, TableDigest>, name: string): Tabl
 /** @throws FatalError when a database has other tables or columns than the source */
 async function refuseOtherTables(target: Database, tables: readonly CopiedTable[]): Promise<void> {
   const textOf = ({ name, columns }: CopiedTable) => `${name} (${[...columns].sort().join(', ')})`
-  const [wanted, present] = [tables.map(textOf), (await listTables(target)).map(textOf)]
+  const wanted = tables.map(textOf)
+  const present = (await listTables(target)).map(textOf)
   const different = [
     ...wanted.filter((table) => !present.includes(table)),
     ...present.filter((table) => !wanted.includes(table)),

@@ -39,7 +39,7 @@ const CODES: Readonly<Record<number, Opening['kind']>> = {
 }
 
 /** The longest message that is waited for, in bytes. */
-const LONGEST = 64 * 1024 * 1024
+const MESSAGE_BYTES = 64 * 1024 * 1024
 
 /** Cuts what arrives into whole messages. Bytes that are not whole yet wait for the next call. */
 export class MessageReader {
@@ -48,7 +48,7 @@ export class MessageReader {
   #length = 0
 
   /** @param longest message that is waited for, in bytes */
-  constructor(longest = LONGEST) {
+  constructor(longest = MESSAGE_BYTES) {
     this.#longest = longest
   }
 

@@ -97,7 +97,7 @@ interface Connections {
 const notSettings = new Set(['user', 'database', 'replication', 'options', WORK, FRAMES, PATIENCE])
 
 /** How long syncs wait at most for a question that is asked again and again, ms. */
-const LONGEST_PATIENCE = 8000
+const LONGEST_PATIENCE_MS = 8000
 
 /** Serves one client until one of the two closes the connection. Never rejects. */
 async function serveConnection(socket: Socket, id: number, connections: Connections): Promise<void> {
@@ -274,7 +274,7 @@ function acceptClient(
   open.set(client.id, { client, secret })
   client.isWork = tryLock !== undefined && parameters.has(WORK)
   if (tryLock && parameters.has(PATIENCE))
-    client.patienceMs = Math.min(Number(parameters.get(PATIENCE)), LONGEST_PATIENCE)
+    client.patienceMs = Math.min(Number(parameters.get(PATIENCE)), LONGEST_PATIENCE_MS)
   client.settings = new Map([
     ...[...parameters].filter(([name]) => !notSettings.has(name)),
     // `-c name=value`, as PGOPTIONS has it.

@@ -67,7 +67,7 @@ export interface ClientConnection {
 export type SessionMultiplexer = ReturnType<typeof multiplexSession>
 
 /** How long an open transaction may be idle while others wait, in ms. */
-const IDLE_TIMEOUT = 30_000
+const IDLE_TIMEOUT_MS = 30_000
 
 export class Cancelled extends Error {}
 
@@ -163,11 +163,11 @@ export function multiplexSession(session: ProtocolSession, clock: Clock, limitMs
     idle.stop()
     if (!taken) return
     const response = await exchangeIn(place, taken, message, blob)
-    const [stopped, isOver] = [taken.turn.stopped(), stateAfter(response) === 'I']
+    const stopped = taken.turn.stopped()
     if (stopped) return await drop(client, STOPPED[stopped])
-    if (isOver) await end(client)
+    if (stateAfter(response) === 'I') await end(client)
+    else if (taken.turn.isAwaited()) idle.start(client)
     client.send(response)
-    if (!isOver && taken.turn.isAwaited()) idle.start(client)
   }
 
   return {
@@ -211,7 +211,7 @@ function idleTimer(clock: Clock, expired: (client: ClientConnection) => void) {
     start(client: ClientConnection): void {
       if (over) return
       over = new AbortController()
-      clock.sleep(IDLE_TIMEOUT, over.signal).then(
+      clock.sleep(IDLE_TIMEOUT_MS, over.signal).then(
         () => expired(client),
         () => {},
       )

@@ -182,14 +182,14 @@ function watch(session: Session, socket: Socket): void {
   // postgres.js drops an error that answers no statement, and one that no further message follows. It is the last message,
   // and a text of the database holds no zero.
   socket.on('data', (bytes: Buffer) => {
-    const at = bytes.length > LONGEST_FAREWELL ? bytes.length - LONGEST_FAREWELL : 0
+    const at = bytes.length > FAREWELL_BYTES ? bytes.length - FAREWELL_BYTES : 0
     const last = bytes.subarray(at).toString('latin1')
     const [, code, rest = ''] = /[SV](?:FATAL|PANIC)\0C(\w{5})\0M([^\0]+)\0/s.exec(last) ?? []
     if (code !== undefined) session.farewell = farewellOf(code, Buffer.from(rest, 'latin1').toString())
   })
 }
 
-const LONGEST_FAREWELL = 4096
+const FAREWELL_BYTES = 4096
 
 function farewellOf(code: string, message: string): Error {
   return Object.assign(new Error(message), { code, severity: 'FATAL' })

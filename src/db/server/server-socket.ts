@@ -105,11 +105,9 @@ async function tlsOptions({ ssl, place }: ServerTarget, host: string): Promise<C
     })
   }
   const ca = ssl.rootCert === 'system' ? undefined : await file(ssl.rootCert, 'root.crt')
-  const [crl, cert, key] = [
-    await file(ssl.crl),
-    await file(ssl.cert, 'postgresql.crt'),
-    await file(ssl.key, 'postgresql.key'),
-  ]
+  const crl = await file(ssl.crl)
+  const cert = await file(ssl.cert, 'postgresql.crt')
+  const key = await file(ssl.key, 'postgresql.key')
   // As libpq: with `require`, a root certificate that is there is used.
   const isChecked = ssl.mode.startsWith('verify') || (ssl.mode === 'require' && ca !== undefined)
   return {

@@ -13,10 +13,10 @@ import { swallowedStatementError, toAppError } from '../sql-errors.ts'
 import { lossReason, openSession, refuseTransactionPooling, type Session, sessionPool } from './server-sessions.ts'
 
 /** Connections for queries and transactions. One more opens with the first lock. */
-const POOL = 3
+const POOL_SESSIONS = 3
 
 /** The oldest server that has what the schema needs: `unique nulls not distinct` came with 15. */
-const OLDEST = 15
+const OLDEST_VERSION = 15
 
 /** How long statements that run may take to finish when the database is closed, in seconds. */
 const CLOSE_SECONDS = 5
@@ -45,7 +45,7 @@ export async function openServer(url: string, options: ServerOptions = {}): Prom
   const { place } = target
   const { signal, applicationName = 'wynnsync', connectMs = 10_000 } = options
   const open = () => openSession({ target, applicationName, connectMs, types: TYPES })
-  const sessions = sessionPool(open, POOL)
+  const sessions = sessionPool(open, POOL_SESSIONS)
   const locks = sessionLocks(open, place)
   const onAnySession: OnSession = (work) => withAppErrors(place, () => sessions.use(work), signal)
 
@@ -147,7 +147,7 @@ function statements(onSession: OnSession, place: string, signal?: AbortSignal): 
         copyIn(
           session,
           `${copyStatement(table, columns, 'stdin')} ${CSV}`,
-          createReadStream(path, { highWaterMark: PIECE }),
+          createReadStream(path, { highWaterMark: PIECE_BYTES }),
         ),
       ),
     copyOut: (statement, onLines) => onSession((session) => copyOut(session, statement, onLines)),
@@ -167,7 +167,7 @@ function lastOf<Row>(result: object): Row[] {
 }
 
 /** How long a server may take to cancel a statement, ms. */
-const CANCEL_TIMEOUT = 2000
+const CANCEL_TIMEOUT_MS = 2000
 
 /** A statement that the server stops when the signal is aborted: closing the connection alone would let it run on. */
 async function cancelled<T>(pending: PromiseLike<T> & { cancel(): void }, signal: AbortSignal | undefined): Promise<T> {
@@ -176,7 +176,7 @@ async function cancelled<T>(pending: PromiseLike<T> & { cancel(): void }, signal
   const late = new Promise<never>((_, reject) => {
     const cancel = async () => {
       pending.cancel()
-      await systemClock.sleep(CANCEL_TIMEOUT, done.signal).then(
+      await systemClock.sleep(CANCEL_TIMEOUT_MS, done.signal).then(
         () => reject(signal.reason),
         () => undefined,
       )
@@ -205,8 +205,8 @@ const TYPES = Object.fromEntries(
 )
 
 function refuseUnfit({ version, encoding = 'UTF8' }: Session['facts'], place: string): void {
-  if (!(Number.parseInt(version, 10) >= OLDEST))
-    throw new FatalError(`database ${place} is PostgreSQL ${version}; wynnsync needs ${OLDEST} or newer`, {
+  if (!(Number.parseInt(version, 10) >= OLDEST_VERSION))
+    throw new FatalError(`database ${place} is PostgreSQL ${version}; wynnsync needs ${OLDEST_VERSION} or newer`, {
       context: { place, version },
     })
   if (encoding !== 'UTF8')
@@ -236,7 +236,7 @@ async function copyIn(session: Session, statement: string, source: Readable): Pr
 }
 
 /** How much of a COPY is passed on at once, in bytes. */
-const PIECE = 256 * 1024
+const PIECE_BYTES = 256 * 1024
 
 /** Runs `copy ... to stdout` on a session, at the pace of `onLines`. Rejects with the server's error, or with the one of `onLines`. */
 async function copyOut(session: Session, statement: string, onLines: (lines: Buffer) => Promise<void>): Promise<void> {
@@ -249,7 +249,7 @@ async function copyOut(session: Session, statement: string, onLines: (lines: Buf
     for await (const line of source) {
       lines.push(line)
       length += line.length
-      if (length < PIECE) continue
+      if (length < PIECE_BYTES) continue
       await onLines(Buffer.concat(lines))
       lines = []
       length = 0

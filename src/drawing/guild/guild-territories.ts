@@ -30,7 +30,8 @@ export async function guildTerritoriesFigure(sql: Sql, { uuid: guild, name }: Gu
   const sizes = moments.all.map((at, place) => ({ at, value: moments.isKnown(at) ? heldAt(held, place) : null }))
   const known = sizes.flatMap(({ value }) => (value === null ? [] : [value]))
   const fill = name === undefined ? undefined : guildColour(name)
-  const [least, most] = [Math.min(...known), Math.max(...known)]
+  const least = Math.min(...known)
+  const most = Math.max(...known)
   if (known.length === 0) return { id, title: 'How many territories it held in this period is not known' }
   const isWatched = known.length === sizes.length
   const when = isWatched ? 'in this period' : 'when the map was watched'

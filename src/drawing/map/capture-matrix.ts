@@ -18,7 +18,7 @@ interface Pair {
 const unowned = 'no owner'
 
 /** The width of a cell at most. */
-const WIDEST = 110
+const CELL_WIDTH = 110
 
 /** b. Who takes from whom, as a heat map of the guilds that fight most. */
 export async function captureMatrixFigure(
@@ -50,7 +50,7 @@ export async function captureMatrixFigure(
         marginTop: 36,
         marginLeft: isNarrow ? 48 : 64,
         // A cell is not much wider than high, however few guilds there are.
-        marginRight: Math.max(4, width - 64 - names.length * WIDEST),
+        marginRight: Math.max(4, width - 64 - names.length * CELL_WIDTH),
         marginBottom: 4,
         x: { axis: 'top', domain: names, tickFormat: label, label: null, tickSize: 0 },
         y: { domain: names.filter((one) => one !== unowned), tickFormat: label, label: null, tickSize: 0 },

@@ -29,7 +29,8 @@ export async function capturesFigure(sql: Sql, frame: Frame): Promise<Figure> {
   )
   const total = steps.reduce((sum, { taken, retaken }) => sum + taken + retaken, 0)
   if (total === 0) {
-    const [id, title] = ['captures', 'No capture was seen in this period']
+    const id = 'captures'
+    const title = 'No capture was seen in this period'
     // Where the map is watched, there is nothing to bring.
     return (await observedOf(sql, 'territories')) ? { id, title } : missing(id, title, 'wynnsync sync territories')
   }

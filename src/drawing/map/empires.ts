@@ -24,7 +24,8 @@ interface Empires {
 export async function empiresFigure(sql: Sql, frame: MapFrame): Promise<Figure> {
   const empires = await readEmpires(sql, frame)
   const { guilds, moments, size, known } = empires
-  const [first, last] = [known[0], known.at(-1)]
+  const first = known[0]
+  const last = known.at(-1)
   if (first === undefined || last === undefined) {
     return missing('empires', 'No observation of the owners in this period', 'wynnsync sync territories')
   }

@@ -79,10 +79,10 @@ export async function readHolds(sql: Sql, period: Period): Promise<Holds> {
     return (territory, visit) => {
       for (const numbers of laid.get(territory) ?? [])
         for (const number of numbers) {
-          const guild = number % GUILDS
-          const span = (number - guild) / GUILDS
-          const began = before[Math.floor(span / INSTANTS)] ?? 0
-          const ended = before[span % INSTANTS] ?? 0
+          const guild = number % GUILD_FACTOR
+          const span = (number - guild) / GUILD_FACTOR
+          const began = before[Math.floor(span / INSTANT_FACTOR)] ?? 0
+          const ended = before[span % INSTANT_FACTOR] ?? 0
           if (began < ended) visit(began, ended, known[guild - 1]?.uuid ?? '')
         }
     }
@@ -122,9 +122,11 @@ export async function readHolders(sql: Sql, before: Date): Promise<Holder[]> {
 }
 
 /** More than there are instants, and than there are guilds. */
-const [INSTANTS, GUILDS] = [1_000, 1_000_000]
+const INSTANT_FACTOR = 1_000
+const GUILD_FACTOR = 1_000_000
 
-const [COMMA, ZERO] = [44, 48]
+const COMMA = 44
+const ZERO = 48
 
 /**
  * SQL: the times between two instants in which it was not observed who held territories. What was last seen is shown to the end of its
@@ -164,7 +166,7 @@ const laidStatement = `
   with gap as materialized (
     select array_agg(begins order by begins) as begins, array_agg(ends order by begins) as ends from ${gaps('$6', '$7')} each)
   select territory, count(*)::int as holds,
-         array_to_string(array_agg((began::bigint * ${INSTANTS} + ended) * ${GUILDS} + width_bucket(guild_uuid, $4::uuid[]))
+         array_to_string(array_agg((began::bigint * ${INSTANT_FACTOR} + ended) * ${GUILD_FACTOR} + width_bucket(guild_uuid, $4::uuid[]))
                            filter (where began < ended), ',') as shown
     from (select territory, guild_uuid, width_bucket(held_from, $3::timestamptz[]) as began,
                  width_bucket(least(held_until, analytics.territory_unknown_from(held_until, gap.begins, gap.ends)), $3::timestamptz[]) as ended
@@ -196,10 +198,12 @@ function inOrder(instants: readonly Date[]): Date[] {
 
 /** Ends the last hold where the first one of the other half begins: a response between the two statements may have ended it. */
 function endWith(before: Float64Array, next: Float64Array): void {
-  const [last, first] = [before.at(-1), next[0]]
+  const last = before.at(-1)
+  const first = next[0]
   if (last === undefined || first === undefined) return
-  const [span, began] = [Math.floor(last / GUILDS), Math.floor(first / GUILDS / INSTANTS)]
-  if (span % INSTANTS > began) before[before.length - 1] = last - ((span % INSTANTS) - began) * GUILDS
+  const span = Math.floor(last / GUILD_FACTOR)
+  const began = Math.floor(first / GUILD_FACTOR / INSTANT_FACTOR)
+  if (span % INSTANT_FACTOR > began) before[before.length - 1] = last - ((span % INSTANT_FACTOR) - began) * GUILD_FACTOR
 }
 
 /** How many of `instants` are before each place in `all`, and before its end. */

@@ -79,7 +79,7 @@ function pastWithin(room: number, whole: Past, historyBy: (by: number) => MapHis
 }
 
 /** Bytes of a past that is worth more than a list of what the map shows, and than all that is known of each place. */
-const PAST = 60_000
+const WORTH_BYTES = 60_000
 
 /** How a figure becomes smaller: without the list, then without what the overlay can do without; then the past has fewer steps. */
 const forms = [
@@ -170,7 +170,7 @@ export async function mapFigure(sql: Sql, frame: MapFrame): Promise<Figure> {
   const roomOf = ({ hasList, isBrief }: (typeof forms)[number]) =>
     room - beside - (hasList ? bytesOf(tableMarkup(table)) : 0) - bytesOf(overlay?.(whole.steps, isBrief))
   const past = pastOf(whole, frame)
-  const wanted = room === Infinity ? 0 : Math.min(PAST, bytesOf(past.text))
+  const wanted = room === Infinity ? 0 : Math.min(WORTH_BYTES, bytesOf(past.text))
   const form = forms.find((one) => roomOf(one) >= wanted) ?? forms[2]
   const { history, guilds, text } = pastWithin(roomOf(form), past, historyBy, frame)
   return {
@@ -309,7 +309,7 @@ function crownsOn(places: readonly Place[], headquarters: ReadonlySet<string>, a
 }
 
 /** The legend names so many guilds. */
-const NAMED = 21
+const NAMED_GUILDS = 21
 
 /** The biggest guilds, and the rest as one, with what each holds. */
 function legendOf(
@@ -324,7 +324,7 @@ function legendOf(
   const named = guilds
     .map((guild, place) => ({ ...guild, place, now: held.get(guild.uuid) ?? 0 }))
     .sort((one, other) => other.now - one.now)
-    .slice(0, NAMED)
+    .slice(0, NAMED_GUILDS)
   const rest = guilds.length - named.length
   return html`<ul id="map-legend" class="legend">${named.map(({ uuid, fill, prefix, name, place, now }) =>
     item(place, fill, prefix, name, now, pageOf?.(uuid)),

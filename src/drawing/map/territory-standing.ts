@@ -81,7 +81,8 @@ function bandsOf(rows: readonly Standing[], what: 'treasury' | 'defences', { bli
     .sort((a, b) => a - b)
   const bands: Band[] = []
   for (const [place, time] of times.slice(0, -1).entries()) {
-    const [from, until] = [new Date(time), new Date(times[place + 1] ?? time)]
+    const from = new Date(time)
+    const until = new Date(times[place + 1] ?? time)
     const row = rows.find((one) => one.from <= from && (one.until === null || one.until > from))
     const isBlind = blind.some((one) => one.from <= from && one.to > from)
     const level = isBlind ? null : (row?.[what] ?? null)

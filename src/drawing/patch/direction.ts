@@ -30,7 +30,8 @@ export function directionOf(changes: readonly ValueChange[]): Direction {
 function signOf({ path, before, after }: ValueChange): number {
   const sign = (from: number, to: number, of: string) => Math.sign(to - from) * (costs.test(of) ? -1 : 1)
   if (typeof before === 'number' && typeof after === 'number') return sign(before, after, path)
-  const [old, young] = [linesOf(before), linesOf(after)]
+  const old = linesOf(before)
+  const young = linesOf(after)
   const isLike = (line: string, place: number) => line.replace(numbers, '#') === young?.[place]?.replace(numbers, '#')
   if (old === undefined || old.length !== young?.length || !old.every(isLike)) return 0
   const moved = old.flatMap((line, place) => {

@@ -185,14 +185,14 @@ async function readWorldSteps(sql: Sql, { from, to }: Period, step: number): Pro
 }
 
 /** So many bars are drawn of each world. */
-const BARS = 42
+const BARS_OF_WORLD = 42
 
 /** Those of as many bars as stand in a table, and where their steps begin. */
 export async function readWorldBars(
   sql: Sql,
   period: Period,
 ): Promise<{ readonly begins: readonly Date[]; readonly known: readonly WorldStep[] }> {
-  const step = stepOf(period, BARS, 3600)
+  const step = stepOf(period, BARS_OF_WORLD, 3600)
   return { begins: stepsOf(period, step), known: await readWorldSteps(sql, period, step) }
 }
 

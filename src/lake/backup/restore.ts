@@ -50,11 +50,11 @@ export interface Restored {
 }
 
 /** How much text goes into the database at once, in characters, and how many rows at most. */
-const CHUNK = 2_000_000
-const MOST_ROWS = 20_000
+const CHUNK_CHARACTERS = 2_000_000
+const CHUNK_ROWS = 20_000
 
 /** The text of the longest row, in characters: a body of 64 MB, with two digits for each byte. */
-const LONGEST_ROW = 200_000_000
+const ROW_CHARACTERS = 200_000_000
 
 type TextRow = (string | null)[]
 
@@ -215,14 +215,16 @@ async function* readFile(path: string): AsyncGenerator<TextRow[]> {
   const unzipped = createGunzip().setEncoding('utf8')
   // An error of reading comes where the text is awaited.
   pipeline(createReadStream(path), unzipped, () => undefined)
-  let [chunk, length, rest]: [TextRow[], number, string] = [[], 0, '']
+  let chunk: TextRow[] = []
+  let length = 0
+  let rest = ''
   for await (const text of unzipped as AsyncIterable<string>) {
     const lines = (rest + text).split('\n')
     rest = lines.pop() ?? ''
-    if (rest.length > LONGEST_ROW) throw new FatalError('it has a longer row than any of a backup')
+    if (rest.length > ROW_CHARACTERS) throw new FatalError('it has a longer row than any of a backup')
     for (const line of lines) chunk.push(line.split('\t').map(fieldValue))
     length += text.length
-    if (length < CHUNK && chunk.length < MOST_ROWS) continue
+    if (length < CHUNK_CHARACTERS && chunk.length < CHUNK_ROWS) continue
     yield chunk
     chunk = []
     length = 0

@@ -40,7 +40,8 @@ export async function checkRows(duck: DuckDb, path: string, { rows }: Pick<LakeF
                                                            from parquet_metadata(${literal(path)}))) as grouped
        from parquet_file_metadata(${literal(path)})`,
   )
-  const [found, grouped] = [Number(footer?.rows), Number(footer?.grouped)]
+  const found = Number(footer?.rows)
+  const grouped = Number(footer?.grouped)
   if (found !== rows || grouped !== rows)
     throw new FatalError(`it has ${found === rows ? grouped : found} rows; the index says ${rows}`)
 }
@@ -65,7 +66,9 @@ async function measureFile(
   let bytes = 0
   let open = 0
   for (const part of parts) {
-    const [first, last, widest] = [Number(part.part) * VECTOR, Number(part.last), Number(part.widest)]
+    const first = Number(part.part) * VECTOR
+    const last = Number(part.last)
+    const widest = Number(part.widest)
     bytes += Number(part.bytes)
     const isWide = Number(part.bytes) > 2 * HELD
     const before = ranges.at(-1)

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { codeOf, FatalError } from '../../base/errors.ts'
 
 /** The longest index or list that is read, in bytes: 100,000 files. */
-const LONGEST_INDEX = 64_000_000
+const INDEX_BYTES = 64_000_000
 
 /**
  * Opens a file for reading. Opening a pipe would wait for its writer, and reading a device may never end.
@@ -27,7 +27,7 @@ export async function indexText(read: AsyncIterable<Buffer>): Promise<string> {
   let size = 0
   for await (const chunk of read) {
     size += chunk.length
-    if (size > LONGEST_INDEX) throw new FatalError('it is too long')
+    if (size > INDEX_BYTES) throw new FatalError('it is too long')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

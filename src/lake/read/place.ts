@@ -30,7 +30,7 @@ async function pathIn(folder: string, path: string): Promise<string> {
 export const MOST_BYTES = '20000000000'
 
 /** How long a web server may be silent, ms. */
-const SILENCE = 60_000
+const LONGEST_SILENCE_MS = 60_000
 
 type Fetched = Pick<LakeFile, 'path' | 'bytes' | 'sha256'>
 
@@ -136,7 +136,7 @@ function readBucket(place: string, settings: StoreSettings): Read {
 }
 
 function readUrl(base: string, settings: StoreSettings | undefined): Read {
-  const http = openHttp({ proxy: settings?.proxy, timeouts: { headers: SILENCE, body: SILENCE } })
+  const http = openHttp({ proxy: settings?.proxy, timeouts: { headers: LONGEST_SILENCE_MS, body: LONGEST_SILENCE_MS } })
   return async (path, signal) => {
     const url = new URL(path, base)
     const { statusCode, headers, body } = await sendTo(http, url, { signal }).catch((error: unknown) => {

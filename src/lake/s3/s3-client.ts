@@ -51,10 +51,10 @@ type Method = 'GET' | 'PUT' | 'DELETE'
 
 /** How often a request is sent at most, the first time after how many ms again, and how long a service may be silent, ms. */
 const ATTEMPTS = 5
-const FIRST_WAIT = 500
-const SILENCE = 60_000
+const FIRST_WAIT_MS = 500
+const LONGEST_SILENCE_MS = 60_000
 /** A service that is busy is waited for no longer, ms. */
-const LONGEST_PAUSE = 120_000
+const LONGEST_PAUSE_MS = 120_000
 /** SHA-256 of nothing. */
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
@@ -69,7 +69,7 @@ export function openBucket(
     throw new UsageError('a lake in a bucket needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
   const base = endpoint ? `${endpoint.replace(/\/+$/, '')}/${bucket}/` : `https://${bucket}.s3.${region}.amazonaws.com/`
 
-  const http = openHttp({ proxy, timeouts: { headers: SILENCE, body: SILENCE } })
+  const http = openHttp({ proxy, timeouts: { headers: LONGEST_SILENCE_MS, body: LONGEST_SILENCE_MS } })
 
   /** As it is signed, with `=` as %3D: services sign what was sent, or what it means. */
   const at = (key: string) => base + key.split('/').map(encodeURIComponent).join('/')
@@ -165,8 +165,8 @@ async function answerOf(
 /** How long to wait before a request is sent again, ms. @throws RetryableError after the last time, and where the service wants to be left alone for long */
 function waitAfter(attempt: number, pause: number, said: string): number {
   const busy = pause > 0 ? `, and that it is busy for ${Math.ceil(pause / 1000)} s more: call again after that` : ''
-  if (attempt === ATTEMPTS || pause > LONGEST_PAUSE) throw new RetryableError(said + busy)
-  return Math.max(pause, FIRST_WAIT * 2 ** (attempt - 1))
+  if (attempt === ATTEMPTS || pause > LONGEST_PAUSE_MS) throw new RetryableError(said + busy)
+  return Math.max(pause, FIRST_WAIT_MS * 2 ** (attempt - 1))
 }
 
 /** How long a service that is busy wants to be left alone: `Retry-After` in seconds or as a date by its clock; ms, 0 where it does not say. */

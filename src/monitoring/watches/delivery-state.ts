@@ -57,7 +57,7 @@ interface WatchedChange {
 export const mostChanges = 1000
 
 /** How long a change is news, ms: for as long the outbox keeps it at least. */
-const NEWS_FOR = 86_400_000
+const NEWS_LAST_MS = 86_400_000
 
 /**
  * News from some sources after a number, in order. What is older is none: the process was away for long, a receiver took nothing, or the
@@ -72,7 +72,7 @@ export async function readNews(
     `select number, at as "writtenAt" from sync.outbox
       where number > $1 and ($2::bigint is null or number <= $2) and at >= $4 and ${isNews('$3')}
       order by number limit ${mostChanges}`,
-    [after, upto, sources, new Date(now - NEWS_FOR)],
+    [after, upto, sources, new Date(now - NEWS_LAST_MS)],
   )
 }
 

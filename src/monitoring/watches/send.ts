@@ -13,7 +13,7 @@ import type { Target } from './watch.ts'
 type Posted = Awaited<ReturnType<typeof postOnce>>
 
 /** How long a command may take, ms. */
-const COMMAND_TIMEOUT = 10_000
+const COMMAND_TIMEOUT_MS = 10_000
 
 export async function sendMessage(
   target: Target,
@@ -32,14 +32,14 @@ async function runCommand(command: string, input: string, signal: AbortSignal): 
   const failed = (failure: string | null) => ({ failure, pause: 0 })
   const env = environmentOfOthers()
   const ending = followSignal(signal)
-  const timer = setTimeout(() => ending.abort(), COMMAND_TIMEOUT)
+  const timer = setTimeout(() => ending.abort(), COMMAND_TIMEOUT_MS)
   const posted = new Promise<Posted>((resolve) => {
     const child = spawn(command, { shell: true, stdio: ['pipe', 'ignore', 'ignore'], env, signal: ending.signal })
     child.once('error', () =>
       resolve(
         failed(
           ending.signal.aborted
-            ? `the command took longer than ${COMMAND_TIMEOUT / 1000} s`
+            ? `the command took longer than ${COMMAND_TIMEOUT_MS / 1000} s`
             : 'the command cannot be run',
         ),
       ),
@@ -76,7 +76,10 @@ const mostLines = 20
  * Characters of a line, of a title, of a link and of all lines, at most: Discord refuses an embed with a title of more than 256, a
  * URL of more than 2048, a description of more than 4096 or more than 6000 in all.
  */
-const [longestLine, longestTitle, longestUrl, longestText] = [200, 256, 2048, 4000]
+const LINE_CHARACTERS = 200
+const TITLE_CHARACTERS = 256
+const URL_CHARACTERS = 2048
+const TEXT_CHARACTERS = 4000
 
 /** The message for programs: everything, in order. */
 function messageJson(message: Message) {
@@ -123,9 +126,9 @@ function embedOf(message: Message) {
   const picture =
     first && (only || (names.size === 1 && typeof guild === 'string')) ? pictureOf(first.path, site) : undefined
   return {
-    title: only ? shortened(discordLine(shortened(only.text)), longestTitle) : titleOf(message),
+    title: only ? shortened(discordLine(shortened(only.text)), TITLE_CHARACTERS) : titleOf(message),
     description: only ? aboutOne(only, site) : linesOf(occurrences, (one) => discordItem(one, site)),
-    ...(url && url.length <= longestUrl ? { url } : {}),
+    ...(url && url.length <= URL_CHARACTERS ? { url } : {}),
     ...(names.size === 1 && typeof guild === 'string'
       ? { color: Number.parseInt(guildColour(guild).slice(1), 16) }
       : {}),
@@ -176,11 +179,11 @@ const nameOf = ({ watch, isTest = false }: Message) => (isTest ? `test of ${watc
 function titleOf(message: Message): string {
   const headings = new Set(message.occurrences.map(({ detail }) => detail?.heading))
   const [heading] = headings
-  if (headings.size === 1 && heading !== undefined) return shortened(`${nameOf(message)}: ${heading}`, longestTitle)
+  if (headings.size === 1 && heading !== undefined) return shortened(`${nameOf(message)}: ${heading}`, TITLE_CHARACTERS)
   const counts = new Map<string, number>()
   for (const { event } of message.occurrences) counts.set(event, (counts.get(event) ?? 0) + 1)
   const parts = [...counts].map(([event, count]) => (count === 1 ? event : `${count} ${event}`))
-  return shortened(`${nameOf(message)}: ${parts.join(', ')}`, longestTitle)
+  return shortened(`${nameOf(message)}: ${parts.join(', ')}`, TITLE_CHARACTERS)
 }
 
 function linesOf(occurrences: readonly Occurrence[], lineOf: (one: Occurrence) => string): string {
@@ -188,14 +191,14 @@ function linesOf(occurrences: readonly Occurrence[], lineOf: (one: Occurrence) =
   let length = 0
   for (const line of occurrences.slice(0, mostLines).map(lineOf)) {
     length += line.length + 1
-    if (length > longestText) break
+    if (length > TEXT_CHARACTERS) break
     lines.push(line)
   }
   const left = occurrences.length - lines.length
   return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join('\n')
 }
 
-function shortened(text: string, most: number = longestLine): string {
+function shortened(text: string, most: number = LINE_CHARACTERS): string {
   // Not between the halves of a character.
   return text.length > most ? `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : text
 }
@@ -203,7 +206,7 @@ function shortened(text: string, most: number = longestLine): string {
 /** Only pages and web addresses: a name may have become a link of another kind, or one that is too long for a chat. */
 function urlOf(path: string, site: string | undefined): string | undefined {
   const url = addressOf(path, site)
-  return url !== undefined && url.length <= longestUrl ? url : undefined
+  return url !== undefined && url.length <= URL_CHARACTERS ? url : undefined
 }
 
 function addressOf(path: string, site: string | undefined): string | undefined {

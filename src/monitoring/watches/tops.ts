@@ -5,7 +5,8 @@ import type { Watch } from './watch.ts'
 
 type Each = NonNullable<NonNullable<Watch['counter']>['each']>
 
-const [HOUR, DAY] = [3_600_000, 86_400_000]
+const HOUR = 3_600_000
+const DAY = 86_400_000
 
 /** Responses about the last minutes of a period come after it, ms. */
 const READY_AFTER = HOUR

@@ -30,9 +30,14 @@ interface WatchingOptions extends Pick<Delivering, 'db' | 'clock' | 'warn'> {
 
 export type Watching = ReturnType<typeof openWatching>
 
-/** How often a running process looks: when there are watches, when there are none, for resources that are late, and for what is no
- * change: numbers and world events, ms. */
-const [EVERY, IDLE_EVERY, FRESHNESS_EVERY, NOTED_EVERY] = [1000, 30_000, 60_000, 15_000]
+/** How often a running process looks for changes where there are watches, ms. */
+const LOOK_EVERY_MS = 1000
+/** How often it looks whether there are watches by now, ms. */
+const IDLE_LOOK_EVERY_MS = 30_000
+/** How often it looks for resources that are late, ms. */
+const FRESHNESS_EVERY_MS = 60_000
+/** How often it looks for what is no change: numbers and world events, ms. */
+const NOTED_EVERY_MS = 15_000
 
 /** Held by the process that delivers. */
 const lockName = 'watches'
@@ -99,7 +104,7 @@ export function openWatching({ db, file, clock, proxy, warn }: WatchingOptions) 
     run: async (stopping: AbortSignal): Promise<void> => {
       while (!stopping.aborted) {
         await look()
-        await clock.sleep(known === '' ? IDLE_EVERY : EVERY, stopping).catch(() => undefined)
+        await clock.sleep(known === '' ? IDLE_LOOK_EVERY_MS : LOOK_EVERY_MS, stopping).catch(() => undefined)
       }
     },
     /** Ends attempts that are under way after `ms`, and lets another process deliver. */
@@ -127,10 +132,10 @@ function createLooks(context: Delivering) {
 
   async function look({ site, watches }: WatchFile, isLast: boolean): Promise<void> {
     if (clock.now() >= freshnessAt && watches.some(({ events }) => events.includes('freshness late'))) {
-      freshnessAt = clock.now() + FRESHNESS_EVERY
+      freshnessAt = clock.now() + FRESHNESS_EVERY_MS
       await noteFreshness(isLast)
     }
-    if (isLast || clock.now() >= notedAt + NOTED_EVERY) {
+    if (isLast || clock.now() >= notedAt + NOTED_EVERY_MS) {
       notedAt = clock.now()
       await noteUpcoming(watches)
       await noteNumbers(watches)
@@ -197,7 +202,7 @@ async function readNoted(db: Database) {
 }
 
 /** A response that is written later than one that came after it, ms. */
-const OVERLAP = 60_000
+const LATE_WRITE_MS = 60_000
 
 interface Response {
   readonly resource: 'guilds' | 'players'
@@ -229,7 +234,7 @@ function numbersNoter(db: Database, clock: Clock): (watches: readonly Watch[]) =
     }
     if (guilds.size + players.size === 0) return
     const now = new Date(clock.now())
-    const since = Math.max(began, Math.min(lookedAt, now.getTime()) - OVERLAP)
+    const since = Math.max(began, Math.min(lookedAt, now.getTime()) - LATE_WRITE_MS)
     const responses = await db.query<Response>(
       `select one.resource, one.key, one.observed_at as "observedAt", one.received_at as "receivedAt"
          from sync.observation one
@@ -271,8 +276,9 @@ interface Delivering {
   readonly warn: (message: string) => void
 }
 
-/** The first wait after a failure, and the longest, ms. A message is repeated for as long as what it is about is news. */
-const [FIRST, LONGEST] = [5000, 1_800_000]
+/** The first wait after a failure, ms. A message is repeated for as long as what it is about is news. */
+const FIRST_WAIT_MS = 5000
+const LONGEST_WAIT_MS = 1_800_000
 
 /**
  * Sends what a watch has to send: at most one message. Which changes it has is written before the first attempt, so that every
@@ -344,7 +350,9 @@ async function attempt(
   // The process ends: that says nothing about the receiver.
   if (signal.aborted) return now
   const failingSince = state.failingSince ?? new Date(now)
-  const wait = isLasting ? LONGEST : Math.min(LONGEST, FIRST * 2 ** Math.min(state.attempts, 20))
+  const wait = isLasting
+    ? LONGEST_WAIT_MS
+    : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(state.attempts, 20))
   const retryAt = new Date(now + Math.max(pause, wait))
   if (state.attempts === 0) warn(`watch ${watch.name}: ${failure}`)
   await writeDelivery(db, { ...state, attempts: state.attempts + 1, retryAt, failingSince, error: failure })

@@ -299,7 +299,8 @@ function follows(
   keys: readonly (string | null)[],
   parameter: (value: string) => string,
 ): string {
-  const [[first, ...rest], [key = null, ...others]] = [sorted, keys]
+  const [first, ...rest] = sorted
+  const [key = null, ...others] = keys
   if (!first) return 'false'
   const { sql, type, direction, nulls } = first
   if (key === null) {

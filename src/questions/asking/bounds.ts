@@ -115,7 +115,8 @@ interface BoundPeriod {
  * @throws WrongArgument when it ends before it begins; what Postgres raises for a step of less than a minute
  */
 export async function boundPeriod(sql: Sql, from: string, to: string, step: string | undefined): Promise<BoundPeriod> {
-  const [begins, ends] = ['$1::text::timestamptz', '$2::text::timestamptz']
+  const begins = '$1::text::timestamptz'
+  const ends = '$2::text::timestamptz'
   const [order] = await sql.query<{ isReversed: boolean }>(`select ${begins} > ${ends} as "isReversed"`, [from, to])
   if (order?.isReversed)
     throw new WrongArgument(`from_time must not be after to_time: ${from} is after ${to}`, 'from_time')

@@ -42,7 +42,8 @@ function joinedByPlace(nodes: readonly unknown[]): unknown[] {
   const others: unknown[] = []
   for (const node of nodes) {
     const place = placeOf(node)
-    const [family, before] = [fieldOf(node, 'family'), fieldOf(connectors.get(place), 'family')]
+    const family = fieldOf(node, 'family')
+    const before = fieldOf(connectors.get(place), 'family')
     const isConnector = isFields(node) && node.type === 'connector'
     if (isConnector && !connectors.has(place)) connectors.set(place, node)
     else if (isConnector && Array.isArray(family) && Array.isArray(before))
@@ -54,7 +55,8 @@ function joinedByPlace(nodes: readonly unknown[]): unknown[] {
 
 /** A connector has no id: it is where it is. */
 function placeOf(node: unknown): string {
-  const [meta, at] = [fieldOf(node, 'meta'), fieldOf(node, 'coordinates')]
+  const meta = fieldOf(node, 'meta')
+  const at = fieldOf(node, 'coordinates')
   return [fieldOf(meta, 'page'), fieldOf(at, 'x'), fieldOf(at, 'y')].join(' ')
 }
 

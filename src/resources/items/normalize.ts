@@ -108,7 +108,9 @@ function ingredientOf({
   ingredientPositionModifiers,
 }: Item): Rows['parts']['ingredient'] {
   if (!consumableOnlyIDs && !itemOnlyIDs && !ingredientPositionModifiers) return []
-  const [onConsumables, onItems, onNeighbours] = [consumableOnlyIDs, itemOnlyIDs, ingredientPositionModifiers]
+  const onConsumables = consumableOnlyIDs
+  const onItems = itemOnlyIDs
+  const onNeighbours = ingredientPositionModifiers
   return [
     {
       charges: onConsumables?.charges,

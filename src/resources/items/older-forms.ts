@@ -155,7 +155,8 @@ function legacyIcon(value: unknown): unknown {
 
 /** One of them had its label and its text beside each other. */
 function majorIds(value: unknown): unknown {
-  const [name, description] = [textField(value, 'name'), textField(value, 'description')]
+  const name = textField(value, 'name')
+  const description = textField(value, 'description')
   const isOne = name !== undefined && description !== undefined && Object.keys(Object(value)).length === 2
   return isOne ? { [name]: description } : value
 }

@@ -19,9 +19,9 @@ import type { OnlineFacts } from './normalize.ts'
  */
 
 /** Lists further apart than this, ms, may have few players in common: most stay from one minute to the next, not for hours. */
-const NEAR_LISTS = 15 * 60_000
+const NEAR_LISTS_MS = 15 * 60_000
 /** Of lists no further apart than this, ms, nearly all players stay. */
-const NEXT_LISTS = 3 * 60_000
+const NEXT_LISTS_MS = 3 * 60_000
 
 /** Writes down who came, went and moved, and how many were online; returns how many players did something. */
 export async function deriveListings(sql: Sql, answered: Answered): Promise<number> {
@@ -29,7 +29,7 @@ export async function deriveListings(sql: Sql, answered: Answered): Promise<numb
   const { total, players, worlds, unnamed = [], unread = 0, misplaced = 0 } = answered.facts as OnlineFacts
   await forgetWorlds(sql, answered.withdrawn)
   const previousAt = await listedAt(sql, latestAt)
-  const isNear = previousAt !== null && at.getTime() - previousAt.getTime() <= NEAR_LISTS
+  const isNear = previousAt !== null && at.getTime() - previousAt.getTime() <= NEAR_LISTS_MS
   const { named, strange } = await believedWorlds(answered)
   // Hours later players are elsewhere: none is still where that list had them.
   const astray = isNear ? strange : 0
@@ -209,7 +209,7 @@ async function closeUnlisted(sql: Sql, response: Unlisting): Promise<number> {
     'select count(*)::int as count from game.player_listing where last_listed_at is null',
   )
   const of = open?.count ?? 0
-  const isNext = previousAt !== null && at.getTime() - previousAt.getTime() <= NEXT_LISTS
+  const isNext = previousAt !== null && at.getTime() - previousAt.getTime() <= NEXT_LISTS_MS
   const isUnsure =
     unread > 0 ||
     isDoubted ||

@@ -14,26 +14,26 @@ import { rawAnswer, rawBody } from '../tables/archive.ts'
 const MOST_DIFFERENCES = 2000
 
 /** The inserted bytes of a body may be such a share of it. */
-const MOST_INSERTED = 1 / 16
+const INSERTED_SHARE = 1 / 16
 
 /** How many bytes have to be the same where two bodies go on together again, and how far from there that is looked for, in steps. */
-const PROBE = 32
-const STEP = 32
-const NEAR = 4096
-const FAR = 65_536
+const PROBE_BYTES = 32
+const STEP_BYTES = 32
+const NEAR_BYTES = 4096
+const FAR_BYTES = 65_536
 
 /** Shorter ones are not worth it. */
-const SHORTEST = 100_000
+const SHORTEST_BYTES = 100_000
 
 /** So often it is looked for far away. */
-const MOST_FAR = 16
+const FAR_SEARCHES = 16
 
 /** Numbers of a difference: where the bytes before it begin in the other body, how many these are, and how many new ones follow. */
-const NUMBERS = 3
+const NUMBERS_OF_DIFFERENCE = 3
 
 /** Whether a body is long enough for changes. */
 function mayBeChanged(body: Uint8Array): boolean {
-  return body.length >= SHORTEST
+  return body.length >= SHORTEST_BYTES
 }
 
 /**
@@ -45,22 +45,27 @@ export function changesOf(base: Buffer, body: Buffer): Buffer | undefined {
   if (!mayBeChanged(body)) return undefined
   const numbers: number[] = []
   const inserted: Buffer[] = []
-  let [from, at, size, far] = [0, 0, 0, 0]
+  let from = 0
+  let at = 0
+  let size = 0
+  let far = 0
   while (at < body.length) {
     const same = sameBytes(base, from, body, at)
     const next = { from: from + same, at: at + same }
-    const near = next.at === body.length ? next : goesOn(base, body, next, NEAR)
-    const again = near ?? (far++ < MOST_FAR ? goesOn(base, body, next, FAR) : undefined)
+    const near = next.at === body.length ? next : goesOn(base, body, next, NEAR_BYTES)
+    const again = near ?? (far++ < FAR_SEARCHES ? goesOn(base, body, next, FAR_BYTES) : undefined)
     const own = again ? again.at - next.at : body.length - next.at
     size += own
-    if (size > MOST_INSERTED * body.length || numbers.length >= NUMBERS * MOST_DIFFERENCES) return undefined
+    if (size > INSERTED_SHARE * body.length || numbers.length >= NUMBERS_OF_DIFFERENCE * MOST_DIFFERENCES)
+      return undefined
     numbers.push(from, same, own)
     inserted.push(body.subarray(next.at, next.at + own))
     from = again?.from ?? base.length
     at = next.at + own
   }
   const head = Buffer.alloc(4 * (1 + numbers.length))
-  for (const [nth, number] of [numbers.length / NUMBERS, ...numbers].entries()) head.writeUInt32LE(number, 4 * nth)
+  for (const [nth, number] of [numbers.length / NUMBERS_OF_DIFFERENCE, ...numbers].entries())
+    head.writeUInt32LE(number, 4 * nth)
   return Buffer.concat([head, ...inserted])
 }
 
@@ -68,13 +73,15 @@ export function changesOf(base: Buffer, body: Buffer): Buffer | undefined {
 export function changedBody(base: Buffer, changes: Buffer): Buffer {
   const count = changes.readUInt32LE(0)
   const parts: Buffer[] = []
-  let own = 4 * (1 + NUMBERS * count)
+  let own = 4 * (1 + NUMBERS_OF_DIFFERENCE * count)
   const piece = (of: Buffer, start: number, length: number) => {
     if (start + length > of.length) throw new RangeError('changes of another body')
     parts.push(of.subarray(start, start + length))
   }
   for (let nth = 0; nth < count; nth++) {
-    const [from, same, added] = [0, 1, 2].map((one) => changes.readUInt32LE(4 * (1 + NUMBERS * nth + one)))
+    const [from, same, added] = [0, 1, 2].map((one) =>
+      changes.readUInt32LE(4 * (1 + NUMBERS_OF_DIFFERENCE * nth + one)),
+    )
     piece(base, from ?? 0, same ?? 0)
     piece(changes, own, added ?? 0)
     own += added ?? 0
@@ -99,8 +106,8 @@ function sameBytes(base: Buffer, from: number, body: Buffer, at: number): number
 /** Where both go on together after a difference; undefined where that is not found so many bytes from there. */
 function goesOn(base: Buffer, body: Buffer, { from, at }: { readonly from: number; readonly at: number }, far: number) {
   const there = base.subarray(from, from + far)
-  for (let own = 0; own < far && at + own + PROBE <= body.length; own += STEP) {
-    const found = there.indexOf(body.subarray(at + own, at + own + PROBE))
+  for (let own = 0; own < far && at + own + PROBE_BYTES <= body.length; own += STEP_BYTES) {
+    const found = there.indexOf(body.subarray(at + own, at + own + PROBE_BYTES))
     if (found < 0) continue
     // The probe need not begin where the difference ends.
     let back = 0
@@ -125,7 +132,7 @@ interface Prepared {
 const ahead = new WeakMap<Uint8Array, Prepared>()
 
 /** Of so many requests a version is remembered, which bounds the memory. */
-const MOST_BASES = 4
+const REMEMBERED_REQUESTS = 4
 
 /**
  * Begins to compress bodies that are stored later, one version of a response after the other: another thread does it meanwhile. Of
@@ -150,7 +157,7 @@ export class VersionsAhead {
     const base = request === undefined ? undefined : this.#bases.get(request)
     const changes = base && changesOf(base.text, body)
     const becomeBase = () => {
-      const isOneMore = request !== undefined && (this.#bases.has(request) || this.#bases.size < MOST_BASES)
+      const isOneMore = request !== undefined && (this.#bases.has(request) || this.#bases.size < REMEMBERED_REQUESTS)
       if (!isOneMore || !mayBeChanged(body)) return
       const memory = this.#bases.get(request)?.memory ?? this.#newMemory()
       // A copy: the memory of the body is that of a later one, perhaps.

@@ -12,9 +12,9 @@ import { namedPath, stemOf } from './git-globs.ts'
  */
 
 /** A larger map is no envelope, but has its records as fields. */
-const MOST_FIELDS = 64
+const ENVELOPE_FIELDS = 64
 /** So many of them may be in each other. */
-const MOST_ENVELOPES = 3
+const NESTED_ENVELOPES = 3
 /** What fields are called that hold no state of the time, but what differs from another one. */
 const notAState = /^(add|remov|delet|chang|modif|before|after|old|prev|diff|miss)/i
 
@@ -57,7 +57,7 @@ export async function contentOf(
 export function responseIn(
   resource: Resource | Worklist,
   content: unknown,
-  depth = MOST_ENVELOPES,
+  depth = NESTED_ENVELOPES,
 ): { readonly body: unknown; readonly fields: string } | undefined {
   if (looksLike(resource, content)) return { body: content, fields: '' }
   const last = isWorklist(resource) || depth === 0 ? undefined : snapshotsIn(resource, content, depth).at(-1)
@@ -98,7 +98,7 @@ export function respondsIn(
   resource: Resource,
   content: unknown,
   path: string,
-  depth = MOST_ENVELOPES,
+  depth = NESTED_ENVELOPES,
 ): readonly { readonly target: string; readonly names: readonly string[] }[] {
   const whole = (resource.file?.respondsTo?.(content, path) ?? []).map(({ target, field }) => ({
     target,
@@ -134,7 +134,7 @@ interface Snapshot {
  * The responses of a list or map of them, each with a time of its own, oldest first: `[{"time": "2026-05-01T12:00:00Z", "data": {...}}, ...]`,
  * `{"2026-05-01T12:00:00Z": {...}, ...}`, perhaps in an envelope; none in any other file.
  */
-function snapshotsIn(resource: Resource, content: unknown, depth = MOST_ENVELOPES): readonly Snapshot[] {
+function snapshotsIn(resource: Resource, content: unknown, depth = NESTED_ENVELOPES): readonly Snapshot[] {
   if (!(content instanceof Object) || !resource.file?.isRecord || looksLike(resource, content)) return []
   const entries = Object.entries(content)
   const among = entries.filter(([, value]) => value instanceof Object).length
@@ -232,7 +232,7 @@ function instantOf(value: unknown): number | undefined {
 
 function envelopeOf(content: unknown): [name: string, value: unknown][] {
   const fields = isFields(content) ? fieldsOf(content) : []
-  if (fields.length > MOST_FIELDS) return []
+  if (fields.length > ENVELOPE_FIELDS) return []
   return fields.filter(([name, value]) => value instanceof Object && !notAState.test(name))
 }
 
@@ -258,7 +258,7 @@ export function isConverted(resource: Resource | Worklist, content: unknown): bo
 export function notSentIn(
   resources: readonly (Resource | Worklist)[],
   content: unknown,
-  depth = MOST_ENVELOPES,
+  depth = NESTED_ENVELOPES,
 ): string | undefined {
   if (hasAll(content, 'kind', 'code', 'timestamp', 'version', 'data')) return earlierVersion(2)
   if (isFields(content) && hasAll(content.request, 'timestamp', 'version')) return earlierVersion(1)
@@ -304,7 +304,7 @@ export function kindsIn({ file }: Resource, body: unknown): Set<string> {
 export function keyedIn(
   resource: Worklist,
   content: unknown,
-  depth = MOST_ENVELOPES,
+  depth = NESTED_ENVELOPES,
 ): readonly { readonly names: readonly string[]; readonly body: unknown }[] {
   if (looksLike(resource, content)) return [{ names: [], body: content }]
   const inner = depth > 0 && content instanceof Object ? Object.entries(content) : []

@@ -6,10 +6,10 @@ import type { joinParts } from './git-parts.ts'
 type GitCommit = Parameters<typeof joinParts>[1][number]
 
 /** A commit that is so much later than the date in the name of a file does not say when that was written, ms: a day, and any time zone. */
-const MOST_AFTER = 38 * 3_600_000
+const LATEST_COMMIT_MS = 38 * 3_600_000
 
 /** A file with more versions than this was not only written in another form. */
-const MOST_VERSIONS = 3
+const REWRITTEN_VERSIONS = 3
 
 /**
  * What the commits did to the files that the globs name, oldest first. Files with a date in their names that were committed together, or long
@@ -69,7 +69,7 @@ function datedFiles(versions: readonly GitVersion[]): (version: GitVersion) => b
     if (time) times.add(time.from)
     counts.set(path, (counts.get(path) ?? 0) + 1)
   }
-  return ({ path }) => times.size > 1 && (counts.get(path) ?? 0) <= MOST_VERSIONS
+  return ({ path }) => times.size > 1 && (counts.get(path) ?? 0) <= REWRITTEN_VERSIONS
 }
 
 /** The versions of a commit that are of another time than it is, by the names of their files. */
@@ -83,7 +83,7 @@ function ofTheirNames(versions: readonly GitVersion[]): Map<GitVersion, number> 
   for (const { glob } of found) counts.set(glob, (counts.get(glob) ?? 0) + 1)
   return new Map(
     found.flatMap(({ version, glob, time }) => {
-      const isOf = (counts.get(glob) ?? 0) > 1 || version.at > time.until + MOST_AFTER
+      const isOf = (counts.get(glob) ?? 0) > 1 || version.at > time.until + LATEST_COMMIT_MS
       return isOf ? [[version, Math.min(time.until, version.at)] as const] : []
     }),
   )

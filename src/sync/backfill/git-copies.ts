@@ -78,13 +78,15 @@ function statesOf({ paths, commits }: JsonFile): number {
 
 /** Whether two files were there at the same time. */
 function isMeanwhile(gone: Found, other: Found): boolean {
-  const [[from, until], [otherFrom, otherUntil]] = [extentOf(gone), extentOf(other)]
+  const [from, until] = extentOf(gone)
+  const [otherFrom, otherUntil] = extentOf(other)
   return otherFrom <= until && (!other.isGone || from <= otherUntil)
 }
 
 /** The first and the last commit with a version of a file. */
 function extentOf({ commits }: JsonFile): readonly [first: number, last: number] {
-  let [first, last] = [Infinity, -Infinity]
+  let first = Infinity
+  let last = -Infinity
   for (const nth of commits) [first, last] = [Math.min(first, nth), Math.max(last, nth)]
   return [first, last]
 }
@@ -134,7 +136,8 @@ function partsAmong(resource: Resource, files: readonly Found[]): Parts {
 /** Whether a file is named as the raw one of which the other is another form: `gear.json` of `gear_expanded.json`. */
 function isRawOf(file: Found, other: Found): boolean {
   if (posix.dirname(file.glob) !== posix.dirname(other.glob)) return false
-  const [name, longer] = [stemOf(file.path), stemOf(other.path)]
+  const name = stemOf(file.path)
+  const longer = stemOf(other.path)
   return longer.startsWith(name) ? !/raw/i.test(longer.slice(name.length)) : /raw/i.test(name.replace(longer, ''))
 }
 

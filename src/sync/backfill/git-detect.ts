@@ -61,12 +61,12 @@ type KeyedFile = Parameters<typeof keyedGroups>[0][number]
 /** How many records of a file are looked at, and what share of them must be of the resource. */
 const SAMPLE = { records: 20, share: 0.9 }
 /** A folder with more files than this has one for each key, of which a few are read. */
-const MOST_NAMED = 40
-const KEYED_SAMPLE = 12
+const NAMED_FILES = 40
+const SAMPLED_FILES = 12
 /** What so many commits changed may be an archive. */
 const KEPT_COMMITS = 5
 /** How many versions of a file are looked at until one is JSON. */
-const MOST_VERSIONS = 4
+const TRIED_VERSIONS = 4
 /** What is read of a repository: the files that most commits changed. */
 const MOST_READ = { files: 2000, bytes: 300_000_000 }
 
@@ -137,7 +137,8 @@ async function jsonFiles(repository: string, folder?: string): Promise<Map<strin
 async function filesOfHistory(repository: string, onProgress: DetectProgress): Promise<Map<string, JsonFile>> {
   const [all = '0'] = (await gitOutput(repository, ['rev-list', '--count', '--first-parent', 'HEAD'])).split('\n')
   const found = new Map<string, { path: string; paths: Set<string> } & Pick<JsonFile, 'versions' | 'commits'>>()
-  let [nth, last] = [0, '']
+  let nth = 0
+  let last = ''
   for await (const { commit, path, blob } of gitChanges(repository)) {
     if (commit !== last) onProgress('commits', ++nth, Number(all))
     last = commit
@@ -149,7 +150,7 @@ async function filesOfHistory(repository: string, onProgress: DetectProgress): P
     file.commits.add(nth)
     file.paths.add(path)
     file.versions.unshift({ commit, blob })
-    file.versions.length = Math.min(file.versions.length, MOST_VERSIONS)
+    file.versions.length = Math.min(file.versions.length, TRIED_VERSIONS)
   }
   const now = await jsonFiles(repository)
   const isGone = ({ paths }: Pick<JsonFile, 'paths'>) => ![...paths].some((path) => now.has(path))
@@ -211,12 +212,12 @@ function filesToRead(files: ReadonlyMap<string, JsonFile>): { chosen: JsonFile[]
     else folders.set(folderOf(file), [file])
   }
   const wanted = [...folders.values()].flatMap((folder) => {
-    if (folder.length <= MOST_NAMED) return folder
+    if (folder.length <= NAMED_FILES) return folder
     // Of the files that are not named by a uuid, each may be another thing.
     const others = folder.filter((file) => !isUuid(stemOf(file.path)))
-    const alone = others.length <= MOST_NAMED ? others : spread(others, KEYED_SAMPLE)
+    const alone = others.length <= NAMED_FILES ? others : spread(others, SAMPLED_FILES)
     const keyed = folder.filter((file) => isUuid(stemOf(file.path)))
-    return [...alone, ...spread(keyed, KEYED_SAMPLE)]
+    return [...alone, ...spread(keyed, SAMPLED_FILES)]
   })
   wanted.sort((a, b) => b.commits.size - a.commits.size || (a.path < b.path ? -1 : 1))
   const chosen: JsonFile[] = []
@@ -441,7 +442,7 @@ async function filesBeside(
     const here = files
       .map(([path, { blob }]) => ({ path, blob }))
       .filter(({ path }) => posix.dirname(path) === folder && !mapped.includes(path))
-    if (here.length <= MOST_NAMED) beside.push(...here)
+    if (here.length <= NAMED_FILES) beside.push(...here)
   }
   return beside
 }

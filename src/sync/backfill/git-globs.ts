@@ -51,7 +51,9 @@ export function namedPath(path: string): NamedPath {
   // The digits of a uuid are no date.
   const named = path.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, (uuid) => 'x'.repeat(uuid.length))
   const found = dates.flatMap((date) => [...named.matchAll(date)]).sort((a, b) => a.index - b.index)
-  let [glob, rest, end] = ['', '', 0]
+  let glob = ''
+  let rest = ''
+  let end = 0
   for (const { 0: text, index } of found) {
     glob += literal(path.slice(end, index)) + text.replace(/\d/g, '?')
     rest += path.slice(end, index)

@@ -45,11 +45,19 @@ type Draft = Omit<JoinedResponse, 'isPart'> & { readonly nth: number; readonly p
 const mostParts = 64
 
 /** After every instant that a body may hold, ms since the epoch. */
-const LATER = 4_102_444_800_000
+const LATEST_INSTANT = 4_102_444_800_000
 
 /** Extracts a body that came from nowhere. @throws what a resource throws for what it cannot read */
 export async function extractBody(resource: Resource | Worklist, body: unknown): Promise<Extraction> {
-  const outcome = { status: 200, headers: new Map(), body, failure: null, reason: '', bytes: 0, receivedAt: LATER }
+  const outcome = {
+    status: 200,
+    headers: new Map(),
+    body,
+    failure: null,
+    reason: '',
+    bytes: 0,
+    receivedAt: LATEST_INSTANT,
+  }
   const api = createClient({ transport: offline(async () => toApiResponse(outcome, 1)) })
   return await extractWith(resource, api, isWorklist(resource) ? resource.keyOf(body) : undefined)
 }
@@ -105,7 +113,8 @@ export async function joinParts(
   const parts: Part[] = []
   const drafts: Draft[] = []
   const unreadable: GitVersion[] = []
-  let [isOther, isShared] = [false, false]
+  let isOther = false
+  let isShared = false
   for (const [nth, commit] of commits.entries()) {
     const former = new Map(parts.filter(isThere).map((part) => [part, part.keys]))
     let changed: GitVersion | undefined

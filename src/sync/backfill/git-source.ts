@@ -300,7 +300,7 @@ async function wholeResponses(resource: Resource, commits: readonly GitCommit[],
 }
 
 /** So many bytes of the last versions of files are remembered, and at least those of one. */
-const MOST_REMEMBERED = 16_000_000
+const REMEMBERED_BYTES = 16_000_000
 
 /** Reads the keys of versions, which are asked for in their order: git looks for the next one while one is parsed. */
 function keyReader(resource: Resource, commits: readonly GitCommit[], { blobs, onProgress }: History) {
@@ -317,7 +317,7 @@ function keyReader(resource: Resource, commits: readonly GitCommit[], { blobs, o
   let remembered = 0
   const forget = () => {
     for (const [path, one] of files) {
-      if (remembered <= MOST_REMEMBERED || files.size === 1) return
+      if (remembered <= REMEMBERED_BYTES || files.size === 1) return
       remembered -= one.bytes
       files.delete(path)
     }

@@ -120,7 +120,8 @@ function formCollector([asked = '']: readonly string[], forms: readonly string[]
  */
 function keyCollector(lists: readonly string[], perKey: readonly ((name: string) => string | undefined)[]) {
   const found = new Map<string, Set<number>>()
-  let [latest, since] = [0, 0]
+  let latest = 0
+  let since = 0
   return (line: RecordedLine): OtherForm | undefined => {
     const name = nameOf(line)
     if (line.status !== 200) return undefined

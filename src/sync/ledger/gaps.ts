@@ -176,7 +176,8 @@ export async function recordGapBetween(
 ): Promise<void> {
   const [row] = await sql.query<{ expected: Expected[] | null }>(`select ${expectations}`, [resource])
   if (!row?.expected) return
-  const [from, to] = [began.getTime(), ended.getTime()]
+  const from = began.getTime()
+  const to = ended.getTime()
   const gaps = gapsBetween({ began: from, ended: to, distance: to - from, expected: row.expected })
   const rows = gaps.map((one) => rowOfGap(resource, one, reason))
   if (rows.length > 0) await typed(sql).insert(gap).values(rows).onConflictDoNothing()

@@ -185,7 +185,8 @@ function compareRows(before: Entity, after: Entity, into: FoundColumns): void {
     into.columns.set(property, (into.columns.get(property) ?? new Set()).add(without))
   }
   for (const part of new Set([...Object.keys(before.parts), ...Object.keys(after.parts)])) {
-    const [rows, others] = [before.parts[part] ?? [], after.parts[part] ?? []]
+    const rows = before.parts[part] ?? []
+    const others = after.parts[part] ?? []
     if (textOf(rows) !== textOf(others))
       into.parts.set(part, new Set([...(into.parts.get(part) ?? []), ...emptyIn(rows, others)]))
   }

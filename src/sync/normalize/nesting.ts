@@ -26,7 +26,8 @@ function isDeeper(value: unknown, levels: number): boolean {
 }
 
 function pointerTo(value: unknown, levels: number): string {
-  let [at, path] = [value, '']
+  let at = value
+  let path = ''
   for (let left = levels; left > 0; left--) {
     const step = Object.entries(Object(at)).find(([, inner]) => isDeeper(inner, left - 1))
     if (!step) return path

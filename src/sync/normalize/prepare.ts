@@ -249,11 +249,11 @@ function countFields(
 }
 
 /** So many records show what follows from a field. */
-const EXAMPLES = 16
+const EXAMPLE_RECORDS = 16
 
 function spread(records: readonly unknown[]): readonly unknown[] {
-  const step = Math.max(1, Math.floor(records.length / EXAMPLES))
-  return Array.from({ length: Math.min(EXAMPLES, records.length) }, (_, nth) => records[nth * step])
+  const step = Math.max(1, Math.floor(records.length / EXAMPLE_RECORDS))
+  return Array.from({ length: Math.min(EXAMPLE_RECORDS, records.length) }, (_, nth) => records[nth * step])
 }
 
 /**
@@ -334,7 +334,7 @@ export function fingerprintOf(extraction: Extraction, { entities, quarantined, r
 }
 
 /** So many lines are put into their places one by one: more take as long as sorting all. */
-const MOST_PLACED = 100
+const PLACED_LINES = 100
 
 /** The lines of entities, and others. @param before those of the response before, of which most are the same */
 function linesOf(entities: readonly Prepared[], others: readonly string[], before: Lines | undefined): Lines {
@@ -349,7 +349,7 @@ function linesOf(entities: readonly Prepared[], others: readonly string[], befor
   }
   for (const [nth, line] of others.entries()) all[entities.length + nth] = line
   const places = placesOfOthers(all, before.lines)
-  if (places.length > MOST_PLACED) return { entities, lines: all, sorted: sortedAs(before.sorted, all) }
+  if (places.length > PLACED_LINES) return { entities, lines: all, sorted: sortedAs(before.sorted, all) }
   const sorted = [...before.sorted]
   for (const nth of places) sorted.splice(placeOf(sorted, before.lines[nth] ?? ''), 1)
   for (const nth of places) sorted.splice(placeOf(sorted, all[nth] ?? ''), 0, all[nth] ?? '')
@@ -358,7 +358,8 @@ function linesOf(entities: readonly Prepared[], others: readonly string[], befor
 
 /** Where a line stands in sorted ones, or belongs. */
 function placeOf(sorted: readonly string[], line: string): number {
-  let [from, to] = [0, sorted.length]
+  let from = 0
+  let to = sorted.length
   while (from < to) {
     const middle = (from + to) >> 1
     if ((sorted[middle] ?? '') < line) from = middle + 1

@@ -170,7 +170,8 @@ function patched(
 ) {
   const { whole, known = [] } = before ?? {}
   if (whole === undefined || records.length !== whole.records.length) return undefined
-  const [all, entities] = [[...known], [...whole.entities]]
+  const all = [...known]
+  const entities = [...whole.entities]
   const changed: Known[] = []
   for (const nth of placesOfOthers(records, whole.records)) {
     const one = others(whole.entities[nth]?.key ?? '', records[nth])

@@ -38,7 +38,8 @@ const kept = 86_400_000
  * days ahead counts as old.
  */
 export async function pruneOutbox(db: Database, now: Date): Promise<number> {
-  const [from, to] = [new Date(now.getTime() - kept), new Date(now.getTime() + kept)]
+  const from = new Date(now.getTime() - kept)
+  const to = new Date(now.getTime() + kept)
   const [row] = await db.query<{ removed: number }>(
     `with gone as (delete from sync.outbox where number < coalesce(
                      (select min(number) from sync.outbox where at between $1 and $2), 9223372036854775807) returning 1)

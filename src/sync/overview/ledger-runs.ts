@@ -24,7 +24,7 @@ interface WantedRuns {
 type RunOrder = 'startedAt' | 'resource' | 'status' | 'took' | 'records' | 'inserted' | 'changed' | 'closed'
 
 /** So many of the latest runs are sorted by something else than when they began. */
-const SORTED = 10_000
+const SORTED_RUNS = 10_000
 
 /** One row of the ledger, without what only the engine needs. */
 export type LedgerRun = Awaited<ReturnType<typeof readRuns>>[number]
@@ -47,7 +47,7 @@ export async function readRuns(
     .from(run)
     .where(wanted)
     .orderBy(...latest)
-    .limit(SORTED)
+    .limit(SORTED_RUNS)
   const chosen = typed(sql)
     .select({ ...shownColumns, currentKeys: living })
     .from(run)

@@ -230,7 +230,8 @@ async function endRestrictions(
   const repeated = standing.filter((one) => isOwn(one) && isRestricted(one))
   await keepRepeated(sql, repeated, source)
   const open = [...lifted.filter(isOwn), ...(await ofFormerKeys(sql, personal, others, source))]
-  const [named, missing] = [open.filter(isOpen), open.filter((one) => !isOpen(one))]
+  const named = open.filter(isOpen)
+  const missing = open.filter((one) => !isOpen(one))
   // What responses say by turns is removed never.
   await forgetClaims(
     sql,

@@ -31,7 +31,8 @@ export async function rebuildFollowing(sql: Sql, resource: ResourceBase, of: Ver
 /** Changes of fields at the instants at which versions that were rebuilt begin or end: of what lies before, and what from then on. */
 async function rebuildChanges(sql: Sql, resource: ResourceBase, of: VersionsTable): Promise<RebuiltRows> {
   await createBoundaries(sql, resource.name, of)
-  let [removed, changed] = [0, 0]
+  let removed = 0
+  let changed = 0
   const batches = await sql.query<{ batch: number }>('select distinct batch from refold_boundary order by 1')
   for (const { batch } of batches) {
     const following = await followingIn(sql, of, batch)

@@ -99,7 +99,8 @@ export async function corroborateValues(sql: Sql, witness: Witness, values: Valu
   await forgetClaims(sql, witness.resource, 'shown', shownOf(pending, [...known.values()].filter(isFollowed)))
   return {
     entities: entities.map((entity) => {
-      const [one, first] = [known.get(entity.key), since.get(entity.key)]
+      const one = known.get(entity.key)
+      const first = since.get(entity.key)
       const properties = [...(carried.get(entity.key) ?? []), ...(one ? cutIn(history, one) : [])]
       const believed = one && properties.length > 0 ? withValuesOf(history, one, properties) : entity
       return first ? { ...believed, since: instantText(first) } : believed
@@ -234,10 +235,8 @@ function isSameSpell(history: RelatedHistory, { root }: Prepared, row: Current['
 
 /** Versions that another response shows, too, are kept; one that is back, once it has been so for longer than the one between. */
 async function confirmShown(sql: Sql, witness: Witness, { history }: Values, known: Known, pending: Pending) {
-  const claims = shownOf(
-    pending,
-    [...known.values()].filter((one) => differing(history, one).length === 0),
-  )
+  const same = [...known.values()].filter((one) => differing(history, one).length === 0)
+  const claims = shownOf(pending, same)
   const of = [...new Set(claims.flatMap(({ subject }) => known.get(subject) ?? []))]
   const chains = await readChains(sql, witness, history, of)
   const spanOf = (chain: readonly Link[] = []) =>

@@ -54,7 +54,8 @@ function toRow(
   replaced: ReadonlyMap<string, string | null>,
 ) {
   const path = indexable(change.path)
-  const [oldValue, newValue] = [jsonText(change.before), jsonText(change.after)]
+  const oldValue = jsonText(change.before)
+  const newValue = jsonText(change.after)
   return { resource, key, changedAt, path, oldValue, newValue, isRevert: replaced.get(placeOf(key, path)) === newValue }
 }
 

@@ -138,8 +138,11 @@ export async function loadVersions(
   order: Partial<Order> = {},
 ): Promise<Loaded> {
   const { lastSeen, judgeOlder, beforeReopening, judgeNew, judgeVolatile } = { ...unordered, ...order }
-  const [older, now]: [Older[], string] = [[], instantText(at)]
-  const [inserted, less, held]: [Prepared[], Prepared[], Prepared[]] = [[], [], []]
+  const older: Older[] = []
+  const now = instantText(at)
+  const inserted: Prepared[] = []
+  const less: Prepared[] = []
+  const held: Prepared[] = []
   const starts = new Map<Prepared, string>()
   const changed: { entity: Prepared; before: Json; extra: Json }[] = []
   const volatile = { all: new Set<string>(), begun: new Set<string>() }

@@ -83,7 +83,7 @@ export async function loadAndRemember(
 }
 
 /** What responses showed no longer than this, ms, may itself be of wrong ones: two others are as good. */
-const BRIEF = 300_000
+const BRIEF_MS = 300_000
 
 interface Older {
   readonly older: ReadonlyMap<Prepared, OlderKind>
@@ -128,7 +128,7 @@ async function confirmOlder(
         firstAt,
         chain.filter(({ began }) => began.getTime() > newest),
       )
-      const span = shownFor > BRIEF ? Math.min(shownFor + 1, 1000 * copySecondsOf(witness, { isUndated: true })) : 0
+      const span = shownFor > BRIEF_MS ? Math.min(shownFor + 1, 1000 * copySecondsOf(witness, { isUndated: true })) : 0
       return [{ entity, subject: entity.key, value, span }]
     })
     const kept = less.flatMap((entity) => agreed(entity) ?? [])
@@ -162,7 +162,8 @@ function agrees(history: History, entity: Prepared, { subject, value }: PendingC
   if (subject !== entity.key) return false
   const own = claimedOf(history, entity)
   if (own === value || !history.agreement) return own === value
-  const [[holder, since], [claimed, claimedSince]] = [own.split(' '), value.split(' ')]
+  const [holder, since] = own.split(' ')
+  const [claimed, claimedSince] = value.split(' ')
   return holder === claimed && (since === '' || claimedSince === '')
 }
 

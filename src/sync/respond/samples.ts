@@ -47,7 +47,8 @@ export async function loadSamples(
   const sampled = await appendSamples(sql, incoming, witness.at)
   if (last && (listsOthers || mayClaim(witness, 'unsent')))
     await endUnlisted(sql, witness, { incoming, entities: preparation.entities, scope })
-  let [samples, content] = [0, 0]
+  let samples = 0
+  let content = 0
   for (const [nth, { written }] of sampled.entries()) {
     samples += written
     // The first response changes nothing.
@@ -97,7 +98,8 @@ function appending({ sample, rows, leftOut = new Set(), unknown = new Set() }: I
   const names = namesOf(() => true).join(', ')
   const among = (properties: ReadonlySet<string>) =>
     new Set(measured.flatMap(([property, { name, notNull }]) => (properties.has(property) && !notNull ? [name] : [])))
-  const [left, empty] = [among(leftOut), among(unknown)]
+  const left = among(leftOut)
+  const empty = among(unknown)
   const record = (row: Row) =>
     Object.fromEntries(
       measured.map(([property, column]) => [column.name, left.has(column.name) ? null : (row[property] ?? null)]),
@@ -106,7 +108,8 @@ function appending({ sample, rows, leftOut = new Set(), unknown = new Set() }: I
   const sentAs = (column: string) => (left.has(column) && !empty.has(column) ? `"latest ${column}"` : column)
   const counted = (when: (counter: string) => string) =>
     counters.map((counter) => `count(*) filter (where ${when(counter)})`).join(' + ') || '0'
-  const [compared, written] = [`compared${nth}`, `written${nth}`]
+  const compared = `compared${nth}`
+  const written = `written${nth}`
   return {
     records: JSON.stringify(firstOfKeys(rows, sample.key).map(record)),
     write: `${compared} as materialized (
@@ -146,7 +149,8 @@ async function endUnlisted(sql: Sql, witness: Witness, { incoming, entities, sco
     const lacking = (await unlistedIn(sql, sample, { rows, lists }, witness.at)).map((row) => {
       return { subject: subjectOf(row), value: `${name} ${row[listedBy]}`, row }
     })
-    const [made, listed] = [new Set(lacking.map(named)), new Set(lists.map(subjectOf))]
+    const made = new Set(lacking.map(named))
+    const listed = new Set(lists.map(subjectOf))
     const isOver = (one: Required<Claim>) =>
       one.value.startsWith(`${name} `) && listed.has(one.subject) && !made.has(named(one))
     await forgetClaims(sql, witness.resource, 'unsent', pending.filter(isOver))
@@ -186,11 +190,9 @@ async function unlistedIn(
     properties.map((one) => `${nameOf(one)} ${columns.get(one)?.getSQLType()}`).join(', ')
   const same = (one: string, other: string, properties: readonly string[]) =>
     ['true', ...properties.map((property) => `${one}.${nameOf(property)} = ${other}.${nameOf(property)}`)].join(' and ')
-  const [by, scope, prefix] = [
-    nameOf(listedBy),
-    key.filter((one) => one !== listedBy),
-    key.slice(0, key.indexOf(listedBy)),
-  ]
+  const by = nameOf(listedBy)
+  const scope = key.filter((one) => one !== listedBy)
+  const prefix = key.slice(0, key.indexOf(listedBy))
   const values = [...columns.keys()].filter((one) => one !== 'observedAt' && !key.includes(one)).map(nameOf)
   const next = (of: string, from: string) =>
     `(select one.${by} from ${name} one where ${same('one', of, prefix)} ${from} order by one.${by} limit 1)`

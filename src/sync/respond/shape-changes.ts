@@ -49,8 +49,8 @@ export async function recordDrift(
 }
 
 /** How many records of a response must have lost a field at once, and which share of them, for it to count as missing. */
-const MANY = 5
-const LARGE = 0.5
+const LOST_RECORDS = 5
+const LOST_SHARE = 0.5
 
 /** Whether a document has something at a JSON pointer, where `*` stands for any element and any key. */
 export function holds(document: Json | undefined, pointer: string): boolean {
@@ -102,7 +102,7 @@ export function countLosses() {
     /** Fields that a large share of the records lost. */
     found: () =>
       [...fields].flatMap(([path, { times, key }]) =>
-        times >= MANY && times >= LARGE * records ? [missing(path, key)] : [],
+        times >= LOST_RECORDS && times >= LOST_SHARE * records ? [missing(path, key)] : [],
       ),
   }
 }

@@ -33,27 +33,27 @@ export const KNOWN_FIELDS = `(select coalesce(jsonb_agg(jsonb_build_object('fiel
             (select coalesce(jsonb_agg(subject), '[]') from sync.claim where resource = $1 and kind = 'unsent' and value = '') as pending`
 
 /** Of so few records, all must lack a field. */
-const FEW = 5
+const FEW_RECORDS = 5
 /** From which share on nearly all records have a field, and most. */
-const NEARLY_ALL = 0.9
-const MOST = 0.5
+const NEARLY_ALL_SHARE = 0.9
+const MOST_SHARE = 0.5
 /** Of one key of a worklist, which says little of the others. */
-const NEARLY_ALL_KEYS = 0.95
+const NEARLY_ALL_SHARE_OF_KEYS = 0.95
 /** So many of its records tell that a field that only most have is lacking. */
-const MANY_OF_KEY = 20
+const RECORDS_OF_KEY = 20
 
 /** Whether records lack a field that most had. */
 function isLacking(now: FieldCount, before: FieldCount, isOneKey: boolean): boolean {
   const share = before.had / before.of
-  if (now.of < FEW) return now.had === 0 && share >= (isOneKey ? NEARLY_ALL_KEYS : NEARLY_ALL)
-  if (share >= NEARLY_ALL) return now.had <= 0.5 * share * now.of
-  return share >= MOST && now.had <= 0.1 * share * now.of && (!isOneKey || now.of >= MANY_OF_KEY)
+  if (now.of < FEW_RECORDS) return now.had === 0 && share >= (isOneKey ? NEARLY_ALL_SHARE_OF_KEYS : NEARLY_ALL_SHARE)
+  if (share >= NEARLY_ALL_SHARE) return now.had <= 0.5 * share * now.of
+  return share >= MOST_SHARE && now.had <= 0.1 * share * now.of && (!isOneKey || now.of >= RECORDS_OF_KEY)
 }
 
 /** The records of a worklist that are counted for each field; after them a share is known. */
-const COUNTED_OF_KEYS = 50
+const COUNTED_RECORDS_OF_KEYS = 50
 /** By which difference the share of a field is another one. */
-const ANOTHER_SHARE = 0.02
+const SHARE_DIFFERENCE = 0.02
 
 /**
  * Judges which fields a response lacks: claims it, confirms it, ends what is sent again, and counts what it has.
@@ -78,7 +78,7 @@ export async function judgeUnsent(
   const lacking = counts.filter((now) => {
     const base = baseOf(now.field)
     // A list that few records lack may be empty.
-    const isEmpty = now.of < FEW && resource.sent?.isList(now.field) === true
+    const isEmpty = now.of < FEW_RECORDS && resource.sent?.isList(now.field) === true
     return base !== undefined && base.of > 0 && !isEmpty && isLacking(now, base, isOneKey)
   })
   const isMissing = new Set(lacking.map(({ field }) => field))
@@ -105,7 +105,8 @@ export async function judgeUnsent(
   const fields = lacking.map(({ field }) => field)
   if (fields.length === 0 && ended.length + back.length === 0) return undefined
   const confirmed = fields.filter((field) => open.has(field) || begun.includes(field))
-  const isSure = (now: FieldCount) => !isOneKey || now.of >= FEW || open.has(now.field) || begun.includes(now.field)
+  const isSure = (now: FieldCount) =>
+    !isOneKey || now.of >= FEW_RECORDS || open.has(now.field) || begun.includes(now.field)
   const sure = lacking.filter(isSure)
   const isExpected = (field: string) => !guards.accept && !isAccepted(field) && !isRemoved(open.get(field), witness)
   const missed = sure.filter(({ field }) => isExpected(field))
@@ -117,7 +118,7 @@ export async function judgeUnsent(
     begun: [
       ...begun,
       ...(isOneKey ? [] : sure).flatMap(({ field, of }) =>
-        of < FEW || open.has(field) || begun.includes(field) ? [] : [field],
+        of < FEW_RECORDS || open.has(field) || begun.includes(field) ? [] : [field],
       ),
     ],
     ended: [...ended, ...(isOneKey ? [] : back)],
@@ -288,10 +289,10 @@ async function countPresence(
     if (now.of === 0) return []
     const known = before.get(now.field)
     if (!known) return [now]
-    if (!isOneKey) return Math.abs(share(now) - share(known)) > ANOTHER_SHARE ? [now] : []
+    if (!isOneKey) return Math.abs(share(now) - share(known)) > SHARE_DIFFERENCE ? [now] : []
     // The API began to send it.
     if (known.had === 0 && now.had > 0) return [now]
-    return known.of < COUNTED_OF_KEYS ? [{ ...now, had: known.had + now.had, of: known.of + now.of }] : []
+    return known.of < COUNTED_RECORDS_OF_KEYS ? [{ ...now, had: known.had + now.had, of: known.of + now.of }] : []
   })
   if (counted.length === 0) return
   const sorted = counted.toSorted((one, other) => (one.field < other.field ? -1 : 1))

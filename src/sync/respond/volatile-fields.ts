@@ -29,7 +29,7 @@ export interface ExtraChange {
 type Place = readonly (string | number)[]
 
 /** From which share (0..1) of the records that have a field on its moving is not one of few. */
-const MASS = 0.5
+const MASS_SHARE = 0.5
 
 /** In the value of a claim: the field moved in few of the records. */
 const inFew = ' in few records'
@@ -113,7 +113,7 @@ function movesIn(
       if (textOf(now.get(path)) !== textOf(before.get(path))) moved.set(path, (moved.get(path) ?? 0) + 1)
   }
   return [...moved].flatMap(([path, times]) =>
-    times >= MASS * (had.get(path) ?? 0) ? [path, path + inFew] : path + inFew,
+    times >= MASS_SHARE * (had.get(path) ?? 0) ? [path, path + inFew] : path + inFew,
   )
 }
 

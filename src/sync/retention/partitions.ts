@@ -124,7 +124,8 @@ function endOf(parts: readonly Part[]): Date | undefined {
 /** The default partition becomes the one of what comes after the last month. */
 async function boundRest(sql: Sql, { table }: TableNames): Promise<void> {
   const parts = await partsOf(sql, table)
-  const [rest, end] = [parts.find(({ to }) => to === null), endOf(parts)]
+  const rest = parts.find(({ to }) => to === null)
+  const end = endOf(parts)
   if (!rest || rest.from || !end) return
   await sql.query(`alter table ${table} detach partition ${rest.name}`)
   await attachRest(sql, table, rest.name, end)
@@ -195,7 +196,8 @@ async function createMonth(
   sql: Sql,
   { names, rest, name, month }: { names: TableNames; rest: string; name: string; month: Date },
 ): Promise<number> {
-  const [from, to] = [instant(month), instant(monthOf(month, 1))]
+  const from = instant(month)
+  const to = instant(monthOf(month, 1))
   // Transactions that write into it end first, or their rows would stay in the wrong partition.
   await sql.query(`lock table ${rest} in access exclusive mode`)
   // One that was detached by hand comes back with its rows.

@@ -32,7 +32,8 @@ async function rollUpMonth(
   { retained, names, part, now }: { retained: RetainedTable; names: TableNames; part: Part; now: Date },
 ): Promise<number> {
   const { table, stem } = names
-  const [columns, kept] = [names.columns.join(', '), `${stem}_kept`]
+  const columns = names.columns.join(', ')
+  const kept = `${stem}_kept`
   // What is removed from it meanwhile, for privacy, must not come back with what is kept.
   await sql.query(`lock table ${part.name} in share mode`)
   if (retained.averages && part.from && part.to) await keepAverages(sql, retained.averages, part.from, part.to)
@@ -100,7 +101,8 @@ async function averageStride(
   const begin = hourOf(Math.max(known.since.getTime(), state.averagedUntil?.getTime() ?? 0))
   const end = Math.min(hourOf(known.until.getTime()), begin + stride)
   if (end <= begin) return false
-  const [from, to] = [new Date(begin), new Date(end)]
+  const from = new Date(begin)
+  const to = new Date(end)
   // Those that were made of other samples.
   await sql.query(`delete from ${bulkTable(averages.table).name} where hour >= $1`, [from])
   await keepAverages(sql, averages, from, to)

@@ -13,10 +13,10 @@ import { budget, routeBucket } from '../tables/state.ts'
 const TRIES = 3
 
 /** How long to wait before the next try, ms. */
-const PAUSE = 100
+const PAUSE_MS = 100
 
 /** A row is locked for a few round trips: a longer wait is for a process that is frozen; ms. */
-const LOCK_WAIT = 3000
+const LOCK_WAIT_MS = 3000
 
 /** The budgets of each embedded database that this process has begun to use, whichever client was first. */
 const takenOver = new WeakMap<Database, Set<string>>()
@@ -41,7 +41,7 @@ export function databaseBudget(
   db: Database,
   options: { readonly account: string; readonly clock: Clock; readonly lockWaitMs?: number },
 ): BudgetStore {
-  const { account, clock, lockWaitMs = LOCK_WAIT } = options
+  const { account, clock, lockWaitMs = LOCK_WAIT_MS } = options
   // A crash of the server loses a request or two, which the next response's headers correct: not worth a wait for the disk.
   const settings = `set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '${Math.round(lockWaitMs)}', true)`
   /** What this process left in a row. It is taken out for a change: another one at the same time locks the row. */
@@ -55,7 +55,7 @@ export function databaseBudget(
       } catch (error) {
         if (!(error instanceof RetryableError) || tried >= TRIES) throw error
         reach('recovery: the budget is asked again')
-        await clock.sleep(PAUSE)
+        await clock.sleep(PAUSE_MS)
       }
     }
   }

@@ -94,7 +94,7 @@ async function responseOutcome(
 }
 
 /** The same remark about clocks and headers is made once in so long, ms: the next poll would repeat it. */
-const REMARK_REPEATED_AFTER = 3_600_000
+const REMARK_REPEATED_AFTER_MS = 3_600_000
 
 /** What guards did, without remarks about clocks and headers that were made of the same resource a moment ago. */
 async function withoutRepeated(
@@ -109,7 +109,7 @@ async function withoutRepeated(
   if (remarks.length === 0) return guarded
   const made = await sql.query<{ reason: string }>(
     `select reason from sync.guard_action where resource = $1 and at > $2 and at <= $3 and reason = any($4::text[])`,
-    [resource, new Date(now - REMARK_REPEATED_AFTER), new Date(now), remarks],
+    [resource, new Date(now - REMARK_REPEATED_AFTER_MS), new Date(now), remarks],
   )
   const known = new Set(made.map(({ reason }) => reason))
   return guarded.filter((action) => !isRemark(action) || !known.has(action.reason))
@@ -235,7 +235,8 @@ async function refusalOutcome(
 /** Describes a request, or a load, that failed. */
 function failureOutcome(context: IngestContext, client: RecordingClient, error: unknown): IngestResult {
   const at = new Date(context.engine.clock.now())
-  const [message, status] = [messageOf(error), statusOfError(error)]
+  const message = messageOf(error)
+  const status = statusOfError(error)
   return {
     ...headingOf(context),
     status,

@@ -36,7 +36,8 @@ export async function recordOutage(
   const outage = outages?.read(resource)
   if (!outage) return
   await admission?.checkSchema(db)
-  const [startedAt, finishedAt] = [new Date(outage.from), new Date(outage.to)]
+  const startedAt = new Date(outage.from)
+  const finishedAt = new Date(outage.to)
   const error = `database unreachable from ${startedAt.toISOString()} to ${finishedAt.toISOString()}: ${outage.message}`
   await db.transaction((sql) =>
     appendRun(sql, { runId: randomUUID(), resource, status: 'failed', error, startedAt, finishedAt, program }),

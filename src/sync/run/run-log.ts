@@ -27,7 +27,7 @@ export function logQuarantined(log: RunLog, { quarantined }: Preparation): void 
 }
 
 /** How often a fault that lasts is logged, ms. */
-const FAULT_EVERY = 60_000
+const FAULT_EVERY_MS = 60_000
 
 /** What makes two failures the same fault: of the server, whatever statement met it; else the message. */
 export function faultOf(error: unknown): string {
@@ -46,11 +46,11 @@ export function faultsOnce(log: RunLog, clock: Clock): RunLog {
       const now = clock.now()
       const fault = 'err' in fields ? faultOf(fields.err) : message
       const before = known.get(fault)
-      if (before && Math.abs(now - before.at) < FAULT_EVERY) {
+      if (before && Math.abs(now - before.at) < FAULT_EVERY_MS) {
         before.more += 1
         return
       }
-      for (const [old, { at }] of known) if (Math.abs(now - at) > 60 * FAULT_EVERY) known.delete(old)
+      for (const [old, { at }] of known) if (Math.abs(now - at) > 60 * FAULT_EVERY_MS) known.delete(old)
       known.set(fault, { at: now, more: 0 })
       log.error(
         fields,

@@ -122,7 +122,8 @@ class Driver {
   #showProgress(): void {
     const { until, limit, onProgress } = this.#options
     const { requested, inFlight } = this.#progress
-    const [done, named] = [requested - inFlight, this.#named?.length]
+    const done = requested - inFlight
+    const named = this.#named?.length
     const most = named ?? Math.min(this.#due, limit ?? requested + Math.max(0, this.#allowance()))
     const count = until === undefined ? Math.max(done, most) : null
     onProgress?.({ page: done, pages: count, records: done, count })

@@ -133,7 +133,8 @@ export class WorklistRun {
     const { runId, startedAt } = this
     const status = failure === undefined ? statusOf(this.#summary) : statusOfError(failure)
     const at = new Date(clock.now())
-    const [reason, latest] = [reasonOf(this.#summary), observedAt > 0 ? new Date(observedAt) : null]
+    const reason = reasonOf(this.#summary)
+    const latest = observedAt > 0 ? new Date(observedAt) : null
     const run = { runId, resource: this.#resource.name, status, reason, observedAt: latest }
     const row = {
       ...run,
@@ -160,7 +161,9 @@ export class WorklistRun {
   async #holdRestrictions(): Promise<void> {
     const { accept } = this.#engine.guards
     if (accept || (this.#restrictions.hiding.size === 0 && this.#restrictions.ofResponse === undefined)) return
-    const [{ db }, { name }, { runId }] = [this.#engine, this.#resource, this]
+    const { db } = this.#engine
+    const { name } = this.#resource
+    const { runId } = this
     let mass: string | undefined
     await holdWhere(db, name, { until: this.#restrictions.until, runId }, (before) => {
       mass = massRestriction(this.#restrictions, before)
@@ -286,7 +289,8 @@ function massRestriction(
   { responded, hiding, ofResponse }: RunRestrictions,
   before: readonly { readonly key: string; readonly hides: boolean }[],
 ): string | undefined {
-  const [keys, hidden] = [new Set(responded), new Set(hiding)]
+  const keys = new Set(responded)
+  const hidden = new Set(hiding)
   for (const { key, hides } of before) {
     keys.add(key)
     if (hides) hidden.add(key)

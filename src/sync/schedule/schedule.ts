@@ -33,13 +33,13 @@ interface ScheduleOptions {
 }
 
 /** A schedule of every minute, the finest that crontabs know, means: as often as the API has something new. */
-const CONTINUOUS = 60
+const CONTINUOUS_SECONDS = 60
 /** A worklist whose schedule is finer than this, in seconds, is worked on all the time. */
-const WITHOUT_PAUSE = 300
+const WITHOUT_PAUSE_SECONDS = 300
 /** Seconds after which a run is tried again after a failure: at first, and at most; for a live poll, its own pace. */
-const FIRST_WAIT = 5
-const LONGEST_WAIT = 300
-const LONGEST_LIVE_WAIT = 60
+const FIRST_WAIT_SECONDS = 5
+const LONGEST_WAIT_SECONDS = 300
+const LONGEST_LIVE_WAIT_SECONDS = 60
 
 /**
  * Runs every resource when it is due, until `stopping` is aborted and what was under way has ended. Never throws: whatever
@@ -67,7 +67,7 @@ export function expectedSeconds({ resource, expression }: Scheduled, now: number
 }
 
 function isContinuous(resource: Resource | Worklist, period: number): boolean {
-  return !isWorklist(resource) && resource.lane === 'live' && period <= CONTINUOUS
+  return !isWorklist(resource) && resource.lane === 'live' && period <= CONTINUOUS_SECONDS
 }
 
 async function runWhenDue(
@@ -81,7 +81,7 @@ async function runWhenDue(
   const { stopping, random, onRun } = options
   const live = resource.lane === 'live'
   const backoff = createBackoff(
-    { first: FIRST_WAIT * 1000, longest: (live ? LONGEST_LIVE_WAIT : LONGEST_WAIT) * 1000 },
+    { first: FIRST_WAIT_SECONDS * 1000, longest: (live ? LONGEST_LIVE_WAIT_SECONDS : LONGEST_WAIT_SECONDS) * 1000 },
     random,
   )
   // A tick during a run makes the next run due at once.
@@ -117,7 +117,7 @@ async function runWhenDue(
 
 function optionsOf({ resource, expression }: Scheduled, options: ScheduleOptions, now: number): RunOptions {
   const { signal, stopping, concurrency } = options
-  const isEndless = isWorklist(resource) && periodSeconds(expression, now) < WITHOUT_PAUSE
+  const isEndless = isWorklist(resource) && periodSeconds(expression, now) < WITHOUT_PAUSE_SECONDS
   const until = isEndless ? { until: nextTick(expression, now) } : {}
   return { signal, stopping, concurrency, lane: resource.lane, ...until }
 }
@@ -138,7 +138,7 @@ function isRefused({ resource }: Scheduled, { status }: RunResult): boolean {
 /** How long to rest after a run that did not fail, ms. */
 function restOf({ resource, expression }: Scheduled, result: RunResult, now: number, random: Random) {
   const period = periodSeconds(expression, now)
-  if (isWorklist(resource)) return period < WITHOUT_PAUSE ? 0 : 'until the next tick'
+  if (isWorklist(resource)) return period < WITHOUT_PAUSE_SECONDS ? 0 : 'until the next tick'
   if (!isContinuous(resource, period)) return 'until the next tick'
   const cache = resource.cacheSeconds * 1000
   // Another process has just sent the request; its response expires in a while.

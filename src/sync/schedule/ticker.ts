@@ -26,7 +26,7 @@ export function clockTicker(clock: Clock): Ticker {
 }
 
 /** How far ahead a tick is searched, ms: a little over a month. Anything rarer counts as never due. */
-const HORIZON = 32 * 24 * 3_600_000
+const HORIZON_MS = 32 * 24 * 3_600_000
 
 /**
  * The first instant after `after` that the expression names, in UTC.
@@ -37,7 +37,7 @@ export function nextTick(expression: string, after: number): number {
   // As in node-cron, both day of month and day of week must match. An offset is cheaper than a time zone's formatter.
   const cron = new Cron(expression, { utcOffset: 0, domAndDow: true })
   const next = cron.nextRun(new Date(after))?.getTime() ?? Number.POSITIVE_INFINITY
-  return next - after > HORIZON ? Number.POSITIVE_INFINITY : next
+  return next - after > HORIZON_MS ? Number.POSITIVE_INFINITY : next
 }
 
 /** Seconds between the next two ticks: how often something is expected that runs by this expression. */

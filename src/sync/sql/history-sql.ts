@@ -58,11 +58,11 @@ export interface TableRows {
 }
 
 /** Of so many versions or changes the rows are written by one statement, of more by a COPY for each table. */
-const FEW = 100
+const ROWS_OF_STATEMENT = 100
 
 /** Writes rows of several tables, the first ones first. @param count of versions or changes that they are about */
 export async function writeRows(sql: Sql, tables: readonly TableRows[], count: number): Promise<void> {
-  if (count <= FEW) return await insertRows(sql, tables)
+  if (count <= ROWS_OF_STATEMENT) return await insertRows(sql, tables)
   for (const { table, rows, filled } of tables) await copyRows(sql, table, rows, filled)
 }
 

@@ -21,14 +21,14 @@ export interface Check {
 }
 
 /** How many wrong rows of a check are shown. */
-const EXAMPLES = 5
+const SHOWN_EXAMPLES = 5
 
 /** Counts what a statement finds. */
 export async function findWrong(sql: Sql, find: string): Promise<WrongRows> {
   const rows = await sql.query<{ wrong: number; example: Record<string, unknown> }>(
     `with wrong as materialized (${find})
      select (select count(*) from wrong)::int as wrong, to_jsonb(example) as example
-       from (select * from wrong limit ${EXAMPLES}) example`,
+       from (select * from wrong limit ${SHOWN_EXAMPLES}) example`,
   )
   return { wrong: rows[0]?.wrong ?? 0, examples: rows.map(({ example }) => example) }
 }
@@ -44,7 +44,7 @@ export function collectWrong(): WrongRows & { add(row: Readonly<Record<string, u
     },
     add: (row) => {
       wrong++
-      if (examples.length < EXAMPLES) examples.push(row)
+      if (examples.length < SHOWN_EXAMPLES) examples.push(row)
     },
   }
 }

@@ -10,7 +10,7 @@ import { type Check, collectWrong, findWrong, type WrongRows } from './check.ts'
 import { coverageChecks } from './coverage-checks.ts'
 
 /** How many bodies are read at once. */
-const BATCH = 50
+const BODIES_AT_ONCE = 50
 
 export const archiveUnused = {
   name: 'archive unused',
@@ -62,7 +62,7 @@ async function* bodiesOf(sql: Sql): AsyncGenerator<Body[]> {
   for (;;) {
     const rows = await sql.query<Body>(
       `select raw_body.hash, raw_body.bytes, raw_body.base, ${STORED_BODY.columns}
-         from sync.raw_body ${STORED_BODY.join} where raw_body.hash > $1 order by raw_body.hash limit ${BATCH}`,
+         from sync.raw_body ${STORED_BODY.join} where raw_body.hash > $1 order by raw_body.hash limit ${BODIES_AT_ONCE}`,
       [last],
     )
     if (rows.length === 0) return

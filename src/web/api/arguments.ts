@@ -52,7 +52,9 @@ export function readRequest(question: Question, query: URLSearchParams): Request
   const twice = single.find(([name], place) => single.findIndex(([one]) => one === name) !== place)
   if (twice) throw new Problem('bad-argument', { detail: `${twice[0]} is given twice`, argument: twice[0] })
   const of = (name: string) => paging.find(([one]) => one === name)?.[1]
-  const [order, select, cursor] = [of('order'), of('select'), of('cursor')]
+  const order = of('order')
+  const select = of('select')
+  const cursor = of('cursor')
   return { given, limit: readLimit(of('limit')), order, select, cursor, format: readFormat(of('format')) }
 }
 

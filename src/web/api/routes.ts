@@ -184,7 +184,7 @@ interface Served {
 }
 
 /** How long the catalogue of the database is kept, ms: another version may replace the views. */
-const KEPT = 60_000
+const CATALOGUE_KEPT_MS = 60_000
 
 /**
  * The questions of the catalogue. What they are made of is left out.
@@ -195,7 +195,7 @@ export function servedQuestions(reader: Reader, clock: Clock, people: boolean): 
   const read = async () => (await reader.read(readQuestions)).filter(isAsked)
   const all = () => {
     if (!kept || clock.now() >= kept.until) {
-      kept = { until: clock.now() + KEPT, all: read() }
+      kept = { until: clock.now() + CATALOGUE_KEPT_MS, all: read() }
       kept.all.catch(() => {
         kept = undefined
       })

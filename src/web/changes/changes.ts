@@ -63,8 +63,10 @@ function changeText({ number, at, change }: NumberedChange): string {
   return JSON.stringify({ number, writtenAt: at.toISOString(), ...change })
 }
 
-/** How often the database is read, and how long a stream is silent at most, ms. */
-const [READ_EVERY, SILENT] = [1000, 15_000]
+/** How often the database is read, ms. */
+const READ_EVERY_MS = 1000
+/** How long a stream is silent at most, ms. */
+const LONGEST_SILENCE_MS = 15_000
 
 type Wanted = (change: NumberedChange['change']) => boolean
 
@@ -132,12 +134,12 @@ async function follow(stream: SSEStreamingApi, { read, wanted, clock, gone }: Fo
       saidAt = clock.now()
     }
     // An id alone is no event, and lets the client resume after what it did not want.
-    if (after > told || Math.abs(clock.now() - saidAt) >= SILENT) {
+    if (after > told || Math.abs(clock.now() - saidAt) >= LONGEST_SILENCE_MS) {
       await stream.write(after > told ? `id: ${after}\n\n` : ': idle\n\n')
       told = after
       saidAt = clock.now()
     }
-    if (changes.length === 0) await clock.sleep(READ_EVERY, gone).catch(() => undefined)
+    if (changes.length === 0) await clock.sleep(READ_EVERY_MS, gone).catch(() => undefined)
   }
 }
 
@@ -147,7 +149,8 @@ async function filterOf(context: Context, { reader, finders }: Pick<Site, 'reade
   for (const name of query.keys())
     if (name !== 'resource' && name !== 'guild')
       throw new Problem('bad-argument', { detail: `there are: resource, guild`, argument: name })
-  const [resource, name] = [query.get('resource'), query.get('guild')]
+  const resource = query.get('resource')
+  const name = query.get('guild')
   if (`${resource}${name}`.includes('\0')) throw new Problem('not-found')
   const guild =
     name === null

@@ -117,13 +117,14 @@ function unavailableText(file: string, text: string): string {
 }
 
 /** The list of the files of an export, by which the next one knows its own; and where it is made. */
-const [MANIFEST, STAGE] = ['wynnsync-export.json', '.wynnsync-export']
+const MANIFEST = 'wynnsync-export.json'
+const STAGE = '.wynnsync-export'
 
 /** The status of a page that leads to each of several that have or had a name. */
-const SEVERAL = 409
+const SEVERAL_STATUS = 409
 
 /** Pages of an export at most. */
-const MOST = 50_000
+const MOST_PAGES = 50_000
 
 export interface ExportOptions {
   readonly dir: string
@@ -154,7 +155,7 @@ export interface ExportResult {
  * replace one by one at the end: an export that is ended early leaves the one before as it was.
  * @throws UsageError when the folder has files of others
  */
-export async function exportSite({ dir: place, most = MOST, ...options }: ExportOptions): Promise<ExportResult> {
+export async function exportSite({ dir: place, most = MOST_PAGES, ...options }: ExportOptions): Promise<ExportResult> {
   const dir = resolve(place)
   const before = await openFolder(dir)
   const stage = join(dir, STAGE)
@@ -210,7 +211,8 @@ async function writeManifest(
   files: readonly string[],
   { version, madeAt }: Pick<ExportOptions, 'version' | 'madeAt'>,
 ) {
-  const [path, text] = [join(dir, MANIFEST), JSON.stringify({ program: 'wynnsync', version, madeAt, files })]
+  const path = join(dir, MANIFEST)
+  const text = JSON.stringify({ program: 'wynnsync', version, madeAt, files })
   await writeFile(`${path}.new`, `${text}\n`)
   await rename(`${path}.new`, path)
 }
@@ -222,7 +224,8 @@ async function writePages(
   stage: string,
 ): Promise<Made> {
   const known = new Map<string, string>()
-  const [files, leftOut] = [new Set<string>(), new Set<string>()]
+  const files = new Set<string>()
+  const leftOut = new Set<string>()
   const queue: string[] = []
   /** The file of a page, which is exported from then on; undefined for what is not. */
   const admit = (path: string): string | undefined => {
@@ -248,7 +251,9 @@ async function writePages(
     files.add(file)
     bytes += Buffer.byteLength(body)
   }
-  let [bytes, failed, done] = [0, 0, 0]
+  let bytes = 0
+  let failed = 0
+  let done = 0
   admit('/')
   for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
     const file = fileOf(path)
@@ -256,7 +261,7 @@ async function writePages(
     const place = response.headers.get('location')
     const text = await response.text()
     if (place !== null) await write(file, redirectText(file, admit(place) ?? fileOf('/')))
-    else if (response.status !== 200 && response.status !== SEVERAL) {
+    else if (response.status !== 200 && response.status !== SEVERAL_STATUS) {
       failed++
       onFailed?.(path, response.status)
       await write(file, unavailableText(file, text))
@@ -274,7 +279,7 @@ async function writePages(
 }
 
 /** Of so many things what their pages show is read at once. */
-const MOST_AHEAD = 500
+const READ_AHEAD_THINGS = 500
 
 /** Reads for a page what those that are made next show, too, as long as the last that was read so has it. */
 export function readingAhead(): { readonly ahead: Ahead; expect(paths: readonly string[]): void } {
@@ -290,7 +295,7 @@ export function readingAhead(): { readonly ahead: Ahead; expect(paths: readonly 
       if (before?.has(name)) return foundIn(before, name)
       const names = new Set([name])
       for (const path of next) {
-        if (names.size === MOST_AHEAD) break
+        if (names.size === READ_AHEAD_THINGS) break
         if (path.startsWith(`/${folder}/`)) names.add(decodeURIComponent(path.slice(folder.length + 2)))
       }
       const some = await readSome([...names])

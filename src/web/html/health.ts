@@ -14,7 +14,7 @@ export interface Health {
 }
 
 /** Nothing for so long is an outage, not a late poll; seconds. */
-const SILENT = 86_400
+const OUTAGE_SECONDS = 86_400
 
 /** What people call a resource. */
 const words: Readonly<Record<string, string>> = { territories: 'map', 'online-players': 'players online' }
@@ -30,7 +30,7 @@ export async function readHealth(sql: Sql, now: Date): Promise<Health> {
       text: 'nothing yet',
       banner: html`Nothing was synced yet. The first responses come with <code>wynnsync sync</code>.`,
     }
-  if (age(last) > SILENT) {
+  if (age(last) > OUTAGE_SECONDS) {
     const text = `nothing since ${dayOf(last, now)}`
     return {
       level: 'silent',

@@ -40,8 +40,9 @@ interface Watched extends Seen {
   readonly started: Date | null
 }
 
-const [HOUR, DAY] = [3_600_000, 86_400_000]
-const WEEK = 7
+const HOUR = 3_600_000
+const DAY = 86_400_000
+const DAYS_OF_WEEK = 7
 
 function daysBefore(to: Date, days: number, { first }: Seen): Date {
   // Nothing was observed before `to`: it is a page about a day that is not known.
@@ -55,14 +56,14 @@ function daysBefore(to: Date, days: number, { first }: Seen): Date {
  */
 export async function shownPeriod(
   { sql, now, query }: Visit,
-  { path, of, to, guild, days = WEEK }: Subject,
+  { path, of, to, guild, days = DAYS_OF_WEEK }: Subject,
 ): Promise<ShownPeriod> {
   const own = of ? await watchedOf(sql, of) : null
   const seen = own ?? (await watchedOf(sql, null))
   const wanted = wantedPeriod(query, now)
   const until = wanted.to ?? to
   const from =
-    wanted.from ?? (days === WEEK || !seen ? undefined : daysBefore(until ?? endAfter(seen.last), days, seen))
+    wanted.from ?? (days === DAYS_OF_WEEK || !seen ? undefined : daysBefore(until ?? endAfter(seen.last), days, seen))
   // A list of all that happened has no steps whose number is bound.
   const period =
     days === Infinity && from

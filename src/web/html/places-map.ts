@@ -89,17 +89,23 @@ interface Drawing {
   readonly label: string
 }
 
-/** So many places of one guild are links, each with its name; and so many holders around them have a shape of their own. */
-const [LINKS, HOLDERS] = [100, 40]
+/** So many places of one guild are links, each with its name. */
+const LINKED_PLACES = 100
+/** So many holders around them have a shape of their own. */
+const SHAPED_HOLDERS = 40
 
-/** Width of the drawing, in its own pixels, and size of its labels. */
-const [WIDTH, LABEL] = [800, 11]
+/** Width of the drawing, in its own pixels. */
+const WIDTH = 800
+const LABEL_SIZE = 11
 
 /** The map as it is, each territory a link to its page. */
 export function placesMap(places: readonly HeldPlace[], { id, guild, label }: Drawing): Markup {
   const least = (of: 'x1' | 'z1') => places.reduce((edge, place) => Math.min(edge, place[of]), Infinity)
   const most = (of: 'x2' | 'z2') => places.reduce((edge, place) => Math.max(edge, place[of]), -Infinity)
-  const [west, north, east, south] = [least('x1'), least('z1'), most('x2'), most('z2')]
+  const west = least('x1')
+  const north = least('z1')
+  const east = most('x2')
+  const south = most('z2')
   const scale = WIDTH / Math.max(1, east - west)
   const height = Math.min(1200, Math.max(100, Math.round((south - north) * scale)))
   const down = height / Math.max(1, south - north)
@@ -109,13 +115,14 @@ export function placesMap(places: readonly HeldPlace[], { id, guild, label }: Dr
     width: Math.max(1, Math.round((at.x2 - at.x1) * scale)),
     tall: Math.max(1, Math.round((at.z2 - at.z1) * down)),
   })
-  const isOne = guild !== undefined && places.filter(({ uuid }) => uuid === guild).length > LINKS
+  const isOne = guild !== undefined && places.filter(({ uuid }) => uuid === guild).length > LINKED_PLACES
   const isShown = ({ uuid }: HeldPlace) => guild === undefined || (uuid === guild && !isOne)
   const rects = places.filter(isShown).map((place) => {
     const { territory, name, prefix } = place
     const { x, y, width, tall } = boxOf(place)
     const text = labelOf(prefix ?? name ?? '')
-    const hasRoom = guild === undefined && name !== null && tall > LABEL + 2 && (labelWidth(text) * LABEL) / 8 <= width
+    const hasRoom =
+      guild === undefined && name !== null && tall > LABEL_SIZE + 2 && (labelWidth(text) * LABEL_SIZE) / 8 <= width
     return html`<a href="${pathOf('territories', territory)}" tabindex="-1"><rect x="${x}" y="${y}" width="${width}" height="${tall}" fill="${fillOf(place)}"${guild === undefined ? html` data-place="${visibleLine(territory)}"` : ''}><title>${guild === undefined ? `${territory}: ${name ?? 'no holder known'}` : territory}</title></rect>${
       hasRoom ? html`<text x="${x + width / 2}" y="${y + tall / 2}">${text}</text>` : ''
     }</a>`
@@ -134,8 +141,8 @@ export function placesMap(places: readonly HeldPlace[], { id, guild, label }: Dr
 /** The places of each of those who hold most, and of all others together. */
 function groupsOf(places: readonly HeldPlace[]): HeldPlace[][] {
   const groups = [...grouped(places, ({ uuid }) => uuid).values()].sort((one, other) => other.length - one.length)
-  const others = groups.slice(HOLDERS).flat()
-  return others.length > 0 ? [...groups.slice(0, HOLDERS), others] : groups
+  const others = groups.slice(SHAPED_HOLDERS).flat()
+  return others.length > 0 ? [...groups.slice(0, SHAPED_HOLDERS), others] : groups
 }
 
 function fillOf({ name }: HeldPlace): string {

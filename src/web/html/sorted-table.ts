@@ -79,10 +79,14 @@ export function sortedTable<Row>(
 }
 
 /** So many rows are read without sorting. */
-const FEW = 10
+const UNSORTED_ROWS = 10
 
-/** So many rows a page has of a table that is folded away, of one that is shown, and of one that is shown alone. */
-const [FOLDED, SHOWN, ALONE] = [40, 250, 2000]
+/** So many rows a page has of a table that is folded away. */
+const ROWS_FOLDED = 40
+/** So many of one that is shown. */
+const ROWS_SHOWN = 250
+/** So many of one that is shown alone. */
+const ROWS_ALONE = 2000
 
 /**
  * A figure whose table can be sorted by its headings, where it has more than some rows and its page does not sort it itself. In the address, a column is
@@ -90,11 +94,11 @@ const [FOLDED, SHOWN, ALONE] = [40, 250, 2000]
  */
 export function listedFigure(figure: Figure, { path, query }: Omit<Address, 'anchor'>): Figure {
   const { id, table } = figure
-  if (!table || table.rows.length <= FEW) return figure
+  if (!table || table.rows.length <= UNSORTED_ROWS) return figure
   const isAlone = query.get('table') === id
   const { isAsked, ...sorted } = sortedByHeading(id, table, { path, query })
   const isTableShown = isAlone || isAsked || figure.isTableShown === true
-  const most = isAlone ? ALONE : isTableShown ? SHOWN : FOLDED
+  const most = isAlone ? ROWS_ALONE : isTableShown ? ROWS_SHOWN : ROWS_FOLDED
   const cut = table.rows.length > most
   const all = new URLSearchParams([...[...query].filter(([name]) => name !== 'table'), ['table', id]])
   const note = cut
@@ -154,10 +158,10 @@ function orderedBy(cell: Cell): Value {
 }
 
 /** Rows of a list on one page. */
-const PER_PAGE = 200
+const ROWS_OF_LIST = 200
 
 /** The page of a list that `?page=` names, which is the first without it. @param size rows of a page */
-export function pageOf(path: string, query: URLSearchParams, size = PER_PAGE) {
+export function pageOf(path: string, query: URLSearchParams, size = ROWS_OF_LIST) {
   const page = Math.max(1, Math.min(1000, Math.floor(Number(query.get('page'))) || 1))
   const offset = (page - 1) * size
   const to = (place: number, said: string) => {

@@ -14,12 +14,13 @@ const encodings = ['br', 'gzip'] as const
 type Encoding = (typeof encodings)[number]
 
 /** Smaller bodies are sent as they are, bytes. */
-const LEAST = 1024
+const COMPRESSED_FROM_BYTES = 1024
 
 /** Streams of events are not in it: each event must be sent at once. */
 const compressible = /^(text\/(html|csv)|application\/(json|x-ndjson|problem\+json|atom\+xml)|image\/svg\+xml)\b/
 
-const [gzipBytes, brotliBytes] = [promisify(gzip), promisify(brotliCompress)]
+const gzipBytes = promisify(gzip)
+const brotliBytes = promisify(brotliCompress)
 
 /** Of bodies that are sent often: what they were compressed to. */
 const kept = new WeakMap<Bytes, Map<Encoding, Promise<Bytes>>>()
@@ -29,7 +30,7 @@ const kept = new WeakMap<Bytes, Map<Encoding, Promise<Bytes>>>()
  * on `Accept-Encoding`.
  */
 function encodingFor(context: Context, contentType: string, size: number): Encoding | undefined {
-  if (!compressible.test(contentType) || size < LEAST) return undefined
+  if (!compressible.test(contentType) || size < COMPRESSED_FROM_BYTES) return undefined
   context.header('Vary', 'Accept-Encoding', { append: true })
   const accepted = parseAccept(context.req.header('accept-encoding') ?? '')
   const weights = new Map(accepted.map(({ type, q }) => [type.toLowerCase(), q]))
@@ -146,14 +147,14 @@ async function sendBody(
 }
 
 /** How much is given to a connection at once, bytes. */
-const PIECE = 64 * 1024
+const PIECE_BYTES = 64 * 1024
 
 /** Bytes that many are sent, as each takes them: a response that is given bytes copies them, and thousands at once would fill the memory. */
 function inPieces(bytes: Bytes): ReadableStream<Bytes> {
   let sent = 0
   const pull = (controller: ReadableStreamDefaultController<Bytes>) => {
-    controller.enqueue(bytes.subarray(sent, sent + PIECE))
-    sent += PIECE
+    controller.enqueue(bytes.subarray(sent, sent + PIECE_BYTES))
+    sent += PIECE_BYTES
     if (sent >= bytes.length) controller.close()
   }
   return new ReadableStream({ pull }, { highWaterMark: 0 })

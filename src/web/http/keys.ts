@@ -4,7 +4,7 @@ import type { Reader } from '../reading.ts'
 import { readWebKeyHashes, webKeyHash } from './key-store.ts'
 
 /** How long keys are kept, ms: so long, one that was removed still works. */
-const KEPT = 10_000
+const KEYS_KEPT_MS = 10_000
 
 /** The key that a request names; other ways of authorization belong to a proxy. */
 function keyIn(context: Context): string | undefined {
@@ -20,7 +20,7 @@ export function createKeys(reader: Reader, clock: Clock): (context: Context) => 
     const key = keyIn(context)
     if (key === undefined) return undefined
     if (clock.now() >= until) {
-      until = clock.now() + KEPT
+      until = clock.now() + KEYS_KEPT_MS
       names = reader.read(readWebKeyHashes)
       // The next one tries again.
       names.catch(() => {

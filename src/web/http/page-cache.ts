@@ -3,17 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.ts'
 import { Problem } from './problems.ts'
 
-/** How old a page may be, how old while a new one is made, ms. */
-const [FRESH, SHOWN] = [10_000, 60_000]
+/** How old a page may be, ms. */
+const FRESH_MS = 10_000
+/** How old it may be while a new one is made, ms. */
+const SHOWN_MS = 60_000
 
-/** How many pages are kept, and how much of one cache, bytes. */
-const [MOST, BYTES] = [200, 16 * 2 ** 20]
+/** How many pages a cache keeps. */
+const KEPT_PAGES = 200
+/** How much of them, bytes. */
+const KEPT_BYTES = 16 * 2 ** 20
 
 /** So many answers are made at a time. What is sent is not counted: a client that reads slowly keeps no other from being answered. */
-const MOST_BUILDS = 20
+const BUILDS_AT_ONCE = 20
 
 /** Where timers of this thread come later than this on average, a poll, which goes to the database twenty times, is seconds late, ms. */
-const LATE = 100
+const LATE_TIMER_MS = 100
 const SECOND = 1000
 
 /** Makes an answer. @throws Problem at once when too many are in the making, after a second where the thread has no time for it */
@@ -26,12 +30,12 @@ interface BuildLimits {
 }
 
 /** One limit for all that a server makes. */
-export function createBuild({ most = MOST_BUILDS, lateness = () => 0 }: BuildLimits = {}): Build {
+export function createBuild({ most = BUILDS_AT_ONCE, lateness = () => 0 }: BuildLimits = {}): Build {
   let making = 0
   return (make) => {
     if (making >= most) throw new Problem('overloaded')
     making++
-    const made = lateness() > LATE ? calm(lateness).then(make) : make()
+    const made = lateness() > LATE_TIMER_MS ? calm(lateness).then(make) : make()
     return made.finally(() => making--)
   }
 }
@@ -41,7 +45,7 @@ async function calm(lateness: () => number): Promise<void> {
   const began = performance.now()
   while (performance.now() - began < SECOND) {
     await sleep(SECOND / 4)
-    if (lateness() <= LATE) return
+    if (lateness() <= LATE_TIMER_MS) return
   }
   throw new Problem('overloaded')
 }
@@ -51,7 +55,8 @@ export function watchLateness(): () => number {
   const resolution = 10
   const delays = monitorEventLoopDelay({ resolution })
   delays.enable()
-  let [since, late] = [performance.now(), 0]
+  let since = performance.now()
+  let late = 0
   return () => {
     const now = performance.now()
     if (now - since < SECOND) return late
@@ -90,7 +95,7 @@ interface Keeping<T> {
  */
 export function createPageCache<T>(
   clock: Clock,
-  { fresh = FRESH, shown = SHOWN, sizeOf, bytes = BYTES }: Keeping<T>,
+  { fresh = FRESH_MS, shown = SHOWN_MS, sizeOf, bytes = KEPT_BYTES }: Keeping<T>,
 ): (key: string, make: () => Promise<T>) => Promise<T> {
   const kept = new Map<string, Kept<T>>()
   let total = 0
@@ -115,7 +120,7 @@ export function createPageCache<T>(
         one.bytes = sizeOf(made)
         total += one.bytes
         for (const [oldest, { isMade }] of kept) {
-          if (kept.size <= MOST && total <= bytes) break
+          if (kept.size <= KEPT_PAGES && total <= bytes) break
           if (isMade) drop(oldest)
         }
       },

@@ -11,7 +11,7 @@ export const MCP_PATH = '/mcp'
 export type RespondMcp = (api: Api, request: Request) => Promise<Response>
 
 /** Bytes of a message. */
-const MOST = 64 * 1024
+const MESSAGE_BYTES = 64 * 1024
 
 interface Serving {
   readonly build: Build
@@ -25,9 +25,9 @@ interface Serving {
 /** Adds the tools of assistants over HTTP: one message in a request, whose answer is JSON. */
 export function addMcp(app: Hono, api: Api, { build, respond, cors, count }: Serving): void {
   const onError = () => {
-    throw new Problem('bad-argument', { detail: `a message has at most ${MOST} bytes` })
+    throw new Problem('bad-argument', { detail: `a message has at most ${MESSAGE_BYTES} bytes` })
   }
-  app.post(MCP_PATH, bodyLimit({ maxSize: MOST, onError }), async (context) => {
+  app.post(MCP_PATH, bodyLimit({ maxSize: MESSAGE_BYTES, onError }), async (context) => {
     refuseOrigin(context, cors)
     count(context)
     context.header('Cache-Control', 'no-store')

@@ -166,7 +166,8 @@ async function sectionOf(context: Api, asking: Asking, bytes: number): Promise<o
   const rest = { ...whole.about, ...(await observed(context, question, whole.found.asked.args)) }
   const room =
     bytes - Buffer.byteLength(JSON.stringify({ ...rest, next: nextOf(asking, whole.found.next ?? 'x'.repeat(500)) }))
-  let [fitting, used] = [0, 0]
+  let fitting = 0
+  let used = 0
   for (const row of whole.rows) {
     used += Buffer.byteLength(JSON.stringify(row)) + 1
     if (used > room) break

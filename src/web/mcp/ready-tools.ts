@@ -48,7 +48,8 @@ const anywhere = (value: string) =>
 
 /** Events of a period: from one instant, before another one. */
 function within(column: string, of: (name: string) => string | undefined): Record<string, string[]> {
-  const [from, to] = [of('from_time') ?? '-7d', of('to_time')]
+  const from = of('from_time') ?? '-7d'
+  const to = of('to_time')
   return { [column]: [`gte.${from}`, ...(to === undefined ? [] : [`lt.${to}`])] }
 }
 

@@ -68,11 +68,12 @@ export function captureTable(captures: readonly Capture[]): Table {
   }
 }
 
-/** Captures of a page; by another heading than time, so many of the latest are sorted. */
-const [SIZE, SORTED] = [100, 10_000]
+const CAPTURES_OF_PAGE = 100
+/** By another heading than time, so many of the latest are sorted. */
+const SORTED_CAPTURES = 10_000
 
 /** Rows of who takes from whom: the picture has the guilds that fight most. */
-const PAIRS = 60
+const LISTED_PAIRS = 60
 
 /** SQL: whether a capture is wanted: by or from a guild of this uuid, prefix or name, of the place that is called so, or where none is, of those with such a name. */
 const isWanted = `captured_at >= $1 and captured_at < $2 and ($4 in ('', territory)
@@ -87,28 +88,29 @@ const isWanted = `captured_at >= $1 and captured_at < $2 and ($4 in ('', territo
 
 /** The captures of a page of the list, and how many there are. */
 async function listed({ sql, query }: Visit, { from, to }: Frame) {
-  const [guild, territory] = [query.get('guild') ?? '', query.get('territory') ?? '']
+  const guild = query.get('guild') ?? ''
+  const territory = query.get('territory') ?? ''
   const sort = query.get('sort') ?? 'at'
   const isOther = sort.startsWith('-')
   const [by, , column] = headings.find(([key]) => key === sort.replace(/^-/, '')) ?? headings[0]
   const isFalling = (by === 'at') !== isOther
-  const page = pageOf('/captures', query, SIZE)
+  const page = pageOf('/captures', query, CAPTURES_OF_PAGE)
   const found = await sql.query<Capture & { readonly total: number }>(
     `select page.*, of.total from (select count(*)::int as total from analytics.territory_capture where ${isWanted}) of
        left join lateral (
          select * from (
-           select ${captureColumns} from analytics.territory_capture where ${isWanted}${by === 'at' ? '' : ` order by captured_at desc limit ${SORTED}`}) wanted
-          order by ${column} ${isFalling ? 'desc' : 'asc'} nulls last, at desc, territory collate "C" limit ${SIZE} offset $5) page on true`,
+           select ${captureColumns} from analytics.territory_capture where ${isWanted}${by === 'at' ? '' : ` order by captured_at desc limit ${SORTED_CAPTURES}`}) wanted
+          order by ${column} ${isFalling ? 'desc' : 'asc'} nulls last, at desc, territory collate "C" limit ${CAPTURES_OF_PAGE} offset $5) page on true`,
     [from, to, guild, territory, page.offset],
   )
   const total = found[0]?.total ?? 0
   const shown = found.filter(({ at }) => at !== null)
-  const reached = by === 'at' ? total : Math.min(total, SORTED)
+  const reached = by === 'at' ? total : Math.min(total, SORTED_CAPTURES)
   const { rows } = captureTable(shown)
   const columns = headings.map(([key, heading]) =>
     sortLink({ key, heading }, { by, isOther, isFalling }, { path: '/captures', query, anchor: 'latest' }),
   )
-  const sorted = reached < total ? `Sorted: the latest ${number(SORTED)} of ${number(total)}. ` : ''
+  const sorted = reached < total ? `Sorted: the latest ${number(SORTED_CAPTURES)} of ${number(total)}. ` : ''
   const of = { captured_at: [from, to] as const, ...(territory !== '' && { territory }), limit: 10_000 }
   // The question has no guild that is either side.
   const note = guild === '' ? html`${sorted}${csvLink('territory_capture', of)}` : sorted
@@ -155,10 +157,10 @@ async function drawnOf(sql: Sql, frame: Frame): Promise<readonly Figure[]> {
     capturesFigure(sql, frame),
     readHolders(sql, frame.to).then((guilds) => captureMatrixFigure(sql, { ...frame, roster: rosterOf(guilds) })),
   ])
-  if (!table || table.rows.length <= PAIRS) return [captures, { ...matrix, ...(table && { table }) }]
+  if (!table || table.rows.length <= LISTED_PAIRS) return [captures, { ...matrix, ...(table && { table }) }]
   const all = csvLink('capture_matrix', { from_time: frame.from, to_time: frame.to, limit: 10_000 }, 'CSV of all')
-  const note = html`The first ${number(PAIRS)} of ${number(table.rows.length)} pairs; ${all}.`
-  return [captures, { ...matrix, table: { ...table, rows: table.rows.slice(0, PAIRS), note } }]
+  const note = html`The first ${number(LISTED_PAIRS)} of ${number(table.rows.length)} pairs; ${all}.`
+  return [captures, { ...matrix, table: { ...table, rows: table.rows.slice(0, LISTED_PAIRS), note } }]
 }
 
 interface MapRecord {

@@ -45,13 +45,11 @@ interface Gain {
 const usualCounters = ['wars', 'playtime', 'level']
 
 /** So many counters are tried until one rose in the period. */
-const TRIED = 6
-
+const TRIED_COUNTERS = 6
 /** So many gainers are listed. */
-const MOST = 50
-
+const LISTED_GAINERS = 50
 /** So many steps of a period are drawn. */
-const STEPS = 60
+const DRAWN_STEPS = 60
 
 /**
  * `/gained?kind=&counter=&entity=&from=&to=`: who gained most of a counter in a period, how it developed and the best times of one guild or
@@ -59,7 +57,8 @@ const STEPS = 60
  */
 export async function gainedPage(visit: Visit): Promise<Page> {
   const { sql, query, people } = visit
-  const [kind, shown] = [kindOf(query), kindNames.filter((one) => people || one === 'guild')]
+  const kind = kindOf(query)
+  const shown = kindNames.filter((one) => people || one === 'guild')
   const some = await sql.query<Counter>(
     `select kind, counter, unit, meaning from analytics.counter where kind = $1 and kind = any ($2::text[])
       order by counter collate "C"`,
@@ -109,10 +108,13 @@ interface Gains {
 /** The gains of the counter that the address names; without one, of the first that rose. */
 async function gainsOf(visit: Visit, some: readonly Counter[], frame: Frame): Promise<Gains | undefined> {
   const { sql, query } = visit
-  const [name, given] = [query.get('entity') ?? '', query.get('counter')]
+  const name = query.get('entity') ?? ''
+  const given = query.get('counter')
   const usual = usualCounters.flatMap((counter) => some.filter((one) => one.counter === counter))
   const tried =
-    given === null ? [...new Set([...usual, ...some])].slice(0, TRIED) : some.filter(({ counter }) => counter === given)
+    given === null
+      ? [...new Set([...usual, ...some])].slice(0, TRIED_COUNTERS)
+      : some.filter(({ counter }) => counter === given)
   const kind = some[0]?.kind ?? 'guild'
   const entity = name === '' ? undefined : await entityOf(visit, kind, name)
   let last: Gains | undefined
@@ -131,7 +133,7 @@ async function gainsOf(visit: Visit, some: readonly Counter[], frame: Frame): Pr
     const gains = await sql.query<Gain>(
       // Without the coverage that top_gained has.
       `select top.place, concat_ws('/', top.owner, top.part) as entity, called.name, top.gained, top.at_most as most, top.quality, top.found_by
-         from analytics.counter_top($1, $2, $3, $4, ${MOST}) top
+         from analytics.counter_top($1, $2, $3, $4, ${LISTED_GAINERS}) top
         cross join lateral (select analytics.counted_name($1, top.owner, top.part) as name offset 0) called
         order by top.place, called.name collate "C"`,
       [...of, frame.from, frame.to],
@@ -253,7 +255,7 @@ function gainsFigure(chosen: Counter, gains: readonly Gain[], { from, to }: Fram
   const csv = csvLink('top_gained', { kind, counter, from_time: from, to_time: to, n: 1000 })
   return {
     id: 'gains',
-    title: `${gains.length === MOST ? 'At least ' : ''}${count(known.length, kind)} gained some`,
+    title: `${gains.length === LISTED_GAINERS ? 'At least ' : ''}${count(known.length, kind)} gained some`,
     lead: `What is certain. With “at least”, responses do not show all of the period; hidden numbers are unknown, not zero.${
       known[0]?.found_by === 'all'
         ? ''
@@ -263,7 +265,7 @@ function gainsFigure(chosen: Counter, gains: readonly Gain[], { from, to }: Fram
     table: {
       columns: ['Place', kinds[kind].one, headingOf(chosen), 'At most', 'How sure'],
       rows: known.map((one) => [one.place, nameCell(kind, one), one.gained, one.most, one.quality.replace('_', ' ')]),
-      note: gains.length === MOST ? html`The first ${MOST}; ${csv} of up to 1,000.` : csv,
+      note: gains.length === LISTED_GAINERS ? html`The first ${LISTED_GAINERS}; ${csv} of up to 1,000.` : csv,
     },
     isTableShown: true,
   }
@@ -322,7 +324,7 @@ async function timelineFigure(
 ): Promise<Figure> {
   const id = 'timeline'
   const { kind, counter } = chosen
-  const step = stepOf(frame, STEPS, 3600)
+  const step = stepOf(frame, DRAWN_STEPS, 3600)
   const rows = await sql.query<{ at: Date; value: number | null; gained: number | null; quality: string }>(
     `select at, value, gained, quality from analytics.timeline($1, $2, $3, $4, $5, make_interval(secs => $6))`,
     [kind, counter, entity, frame.from, frame.to, step],

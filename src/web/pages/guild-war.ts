@@ -11,13 +11,14 @@ import { csvLink, guildLink, link } from '../html/links.ts'
 import type { Visit } from '../html/page.ts'
 import { captureTable, latestCaptures } from './captures.ts'
 
-const [LATEST, RIVALS] = [15, 25]
+const LISTED_CAPTURES = 15
+const LISTED_RIVALS = 25
 
 /** So many lost territories are listed. */
-const LOST = 40
+const LISTED_LOSSES = 40
 
 /** A territory cannot be attacked for so long after a capture, in minutes. */
-const COOLDOWN = 10
+const COOLDOWN_MINUTES = 10
 
 /** What a guild lost and won, against whom and when. */
 export async function warFigures(
@@ -81,24 +82,24 @@ async function lostFigure({ sql }: Visit, uuid: string, { from, to }: Frame): Pr
     ...listFigure(id, `${number(open.length)} of ${all} ${open.length === 1 ? 'is' : 'are'} not won back`, {
       columns: ['Territory', 'Lost (UTC)', 'To', 'Last captured by', 'Open since (UTC)'],
       rows: open
-        .slice(0, LOST)
+        .slice(0, LISTED_LOSSES)
         .map(({ territory, at, taker, takerName, holder, holderName, since }) => [
           link('territories', territory),
           at,
           guildLink(taker, takerName),
           guildLink(holder, holderName),
-          new Date(since.getTime() + COOLDOWN * 60_000),
+          new Date(since.getTime() + COOLDOWN_MINUTES * 60_000),
         ]),
       note:
-        open.length > LOST
-          ? html`The ${number(LOST)} that were captured last; ${csvLink(
+        open.length > LISTED_LOSSES
+          ? html`The ${number(LISTED_LOSSES)} that were captured last; ${csvLink(
               'territory_capture',
               { from_guild_uuid: uuid, is_recapture: 'is.false', captured_at: [from, to], limit: 10_000 },
               'CSV of all that was lost in this period',
             )}.`
           : undefined,
     }),
-    lead: `In this period, as far as the map was watched. A territory is open to attack ${COOLDOWN} minutes after a capture.`,
+    lead: `In this period, as far as the map was watched. A territory is open to attack ${COOLDOWN_MINUTES} minutes after a capture.`,
   }
 }
 
@@ -156,14 +157,15 @@ function warFigure(
   { from, to, writtenAt }: Frame,
 ): Figure {
   const sum = (of: 'won' | 'lost') => rivals.reduce((total, one) => total + one[of], 0)
-  const [won, lost] = [sum('won'), sum('lost')]
+  const won = sum('won')
+  const lost = sum('lost')
   const period = `${moment(from, writtenAt)} to ${moment(to, writtenAt)}`
   if (won + lost === 0) return { id: 'rivals', title: `No territory is known to be won or lost, ${period}` }
   return {
     ...listFigure('rivals', `${number(won)} won and ${number(lost)} lost, ${period}`, {
       columns: ['Against', 'Won from', 'Lost to', 'Balance', 'Hours'],
       rows: rivals
-        .slice(0, RIVALS)
+        .slice(0, LISTED_RIVALS)
         .map((one) => [
           guildLink(one.uuid, one.name),
           one.won,
@@ -172,8 +174,8 @@ function warFigure(
           one.uuid === null ? '' : html`<a href="${rivalPath(one.uuid)}" rel="nofollow">compare</a>`,
         ]),
       note:
-        rivals.length > RIVALS
-          ? html`The first ${RIVALS} of ${number(rivals.length)}; ${csvLink('capture_matrix', { from_time: from, to_time: to, limit: 10_000 }, 'CSV of who took how many from whom')}.`
+        rivals.length > LISTED_RIVALS
+          ? html`The first ${LISTED_RIVALS} of ${number(rivals.length)}; ${csvLink('capture_matrix', { from_time: from, to_time: to, limit: 10_000 }, 'CSV of who took how many from whom')}.`
           : undefined,
     }),
     lead: 'Territories that changed hands in this period, as far as the map was watched.',
@@ -230,7 +232,7 @@ function hoursOfWar(hours: readonly WarHour[]): Figure {
 
 /** The latest of the period and before it. */
 async function lastCaptures({ sql }: Visit, guild: string, { from, to }: Frame): Promise<Figure> {
-  const captures = await latestCaptures(sql, { guild, before: to }, LATEST)
+  const captures = await latestCaptures(sql, { guild, before: to }, LISTED_CAPTURES)
   const id = 'guild-captures'
   if (captures.length === 0) return { id, title: 'No capture is known' }
   const query = new URLSearchParams({ guild, from: from.toISOString(), to: to.toISOString() })

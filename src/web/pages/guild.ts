@@ -86,7 +86,7 @@ ${csvLink('member_activity', { guild: uuid, at: frame.to < now ? frame.to : now 
 }
 
 /** So many are named. */
-const NAMED = 40
+const NAMED_MEMBERS = 40
 
 /** Members by the days since they were last seen, those who were seen latest first; who hides it is not among them. */
 function namesOf(members: readonly Member[], id: string, isMeant: (days: number) => boolean): Markup {
@@ -95,7 +95,7 @@ function namesOf(members: readonly Member[], id: string, isMeant: (days: number)
     .sort((one, other) => Number(one.days) - Number(other.days))
   const name = ({ player, username, days }: Member) =>
     html` ${link('players', player, username ?? player)}${Number(days) < 1 ? '' : html` <span class="soft">${number(Math.floor(Number(days)))} d</span>`}`
-  return html`<dd id="${id}"><b>${number(meant.length)}</b>${meant.slice(0, NAMED).map(name)}${meant.length > NAMED ? ` and ${number(meant.length - NAMED)} more` : ''}</dd>`
+  return html`<dd id="${id}"><b>${number(meant.length)}</b>${meant.slice(0, NAMED_MEMBERS).map(name)}${meant.length > NAMED_MEMBERS ? ` and ${number(meant.length - NAMED_MEMBERS)} more` : ''}</dd>`
 }
 
 const ranks = ['owner', 'chief', 'strategist', 'captain', 'recruiter', 'recruit']
@@ -212,14 +212,14 @@ export async function guildPage(visit: Visit): Promise<Page> {
 const headingOf = (part: string) => `${part[0]?.toUpperCase()}${part.slice(1)}`
 
 /** So many moves are listed. */
-const MOVES = 40
+const LISTED_MOVES = 40
 
 /** Of moves of years the last ones: a page is read on a phone, too. */
 function latestMoves({ table, ...figure }: Figure, uuid: string, { from, to }: Frame): Figure {
-  if (!table || table.rows.length <= MOVES) return { ...figure, ...(table && { table }) }
+  if (!table || table.rows.length <= LISTED_MOVES) return { ...figure, ...(table && { table }) }
   const all = csvLink('membership_event', { guild_uuid: uuid, at: [from, to], limit: 10_000 }, 'CSV of all')
-  const note = html`The last ${number(MOVES)} of ${number(table.rows.length)}; ${all}.`
-  return { ...figure, table: { ...table, rows: table.rows.slice(-MOVES), note } }
+  const note = html`The last ${number(LISTED_MOVES)} of ${number(table.rows.length)}; ${all}.`
+  return { ...figure, table: { ...table, rows: table.rows.slice(-LISTED_MOVES), note } }
 }
 
 interface Subject {

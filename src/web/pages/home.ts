@@ -15,7 +15,8 @@ import { type Tile, tilesMarkup } from '../html/tiles.ts'
 import { latestCaptures } from './captures.ts'
 import { itemsCalled } from './items.ts'
 
-const [HOUR, WEEK] = [3_600_000, 7 * 86_400_000]
+const HOUR = 3_600_000
+const WEEK = 7 * 86_400_000
 
 const unseen = 'The map was not seen yet'
 
@@ -109,7 +110,7 @@ interface Shown extends Tile {
 }
 
 /** So many bars at most, none shorter than an hour. */
-const BARS = 30
+const MOST_BARS = 30
 
 /** In words, how long until the last observation; captures and players may have been watched at other times. */
 function spanText(from: Date, to: Date, now: Date, isNow: boolean): string {
@@ -124,7 +125,7 @@ async function capturesNumber(sql: Sql, { from, to, now, isLive, kept }: During)
   const seen = await observedOf(sql, 'territories')
   if (!seen || seen.first >= to || seen.last < from)
     return { ...nothing, value: '?', label: 'captures', said: 'No capture is known' }
-  const step = stepOf({ from, to }, BARS, HOUR / 1000)
+  const step = stepOf({ from, to }, MOST_BARS, HOUR / 1000)
   const captures = await sql.query<{ place: number; captures: number }>(
     `select floor(extract(epoch from captured_at - $1) / $3)::int as place, count(*)::int as captures
        from analytics.territory_capture where captured_at >= $1 and captured_at < $2 group by 1`,
@@ -136,7 +137,8 @@ async function capturesNumber(sql: Sql, { from, to, now, isLive, kept }: During)
   if (all === 0 && watched.every(({ coverage }) => coverage === 0))
     return { ...nothing, value: '?', label: 'captures', said: 'No capture is known' }
   const isNow = isLive && now.getTime() - seen.last.getTime() < RECENT
-  const [first, last] = [seen.first > from ? seen.first : from, isNow || seen.last > to ? to : seen.last]
+  const first = seen.first > from ? seen.first : from
+  const last = isNow || seen.last > to ? to : seen.last
   const when = spanText(first, last, now, isNow)
   return {
     ...nothing,
@@ -160,7 +162,7 @@ async function onlineNumbers(sql: Sql, { from, to, now, isLive, kept }: During):
   const seen = await observedOf(sql, 'online-players')
   if (!seen || seen.first >= to) return nothing
   const last = seen.last < to ? seen.last : new Date(to.getTime() - 1)
-  const step = stepOf({ from, to }, BARS, HOUR / 1000)
+  const step = stepOf({ from, to }, MOST_BARS, HOUR / 1000)
   // Worlds are counted in the middle of each step, and when the last one ends.
   const steps = await sql.query<{ total: number | null; hidden: number | null; up: number | null }>(
     `select online.total, online.hidden,
@@ -201,7 +203,7 @@ async function onlineNumbers(sql: Sql, { from, to, now, isLive, kept }: During):
 const kinds: readonly Kind[] = ['items', 'recipes', 'abilities', 'aspects', 'quests']
 
 /** Changed values that are searched for the biggest. */
-const VALUES = 3000
+const SEARCHED_VALUES = 3000
 
 /** The last patch in numbers, and its biggest changes. */
 async function patchParts(
@@ -230,7 +232,7 @@ async function patchParts(
       ),
     }
   const path = `/patches/${last.patch}`
-  const biggest = shiftsOf(await changesOf(sql, last, kinds, VALUES)).slice(0, shown.shifts)
+  const biggest = shiftsOf(await changesOf(sql, last, kinds, SEARCHED_VALUES)).slice(0, shown.shifts)
   const shift = ({ label, before, after, relative }: (typeof biggest)[number]) =>
     html`<li><span>${label}</span> <b>${number(before, 2)} → ${number(after, 2)}</b> <span class="soft">${relative > 0 ? '+' : ''}${number(100 * relative)} %</span></li>`
   return {
@@ -284,7 +286,7 @@ async function movesOf(sql: Sql, from: Date | '-infinity', to: Date | 'infinity'
     )
     if (!since) break
     const latest = await readMoves(sql, eventsBetween, [since.at, to])
-    if (latest.length === shown.moves * ROWS) return withTransfersOnce(latest)
+    if (latest.length === shown.moves * ROWS_OF_MOVE) return withTransfersOnce(latest)
   }
   return withTransfersOnce(
     await readMoves(sql, 'analytics.membership_event_since($1) event where event.at < $2', [from, to]),
@@ -303,11 +305,11 @@ const eventsBetween = `(
  where event.at >= $1 and event.at < $2`
 
 /** A change of sides has three rows. */
-const ROWS = 3
+const ROWS_OF_MOVE = 3
 
 async function readMoves(sql: Sql, source: string, values: readonly SqlValue[]): Promise<Move[]> {
   return await sql.query<Move>(
-    `with latest as (select event.* from ${source} order by at desc, observed_at desc, player_uuid limit ${shown.moves * ROWS})
+    `with latest as (select event.* from ${source} order by at desc, observed_at desc, player_uuid limit ${shown.moves * ROWS_OF_MOVE})
      select at, event, username, player_uuid::text as player, latest.guild_uuid::text as guild, guild_name as name,
             coalesce(to_rank, from_rank) as rank, other_guild_uuid::text as other,
             case when event = 'transferred' then analytics.counted_name('guild', other_guild_uuid, null) end as "otherName"

@@ -198,7 +198,7 @@ function setsMarkup(sets: readonly SetMember[], id: string): Markup[] {
 }
 
 /** So many places of one item are listed. */
-const PLACES = 60
+const LISTED_PLACES = 60
 
 /** Where an item comes from, as its record says it: a place or person that gives it, and creatures that drop it. */
 function dropsMarkup(record: unknown, sorted: Sorted): Markup {
@@ -222,8 +222,8 @@ function dropsMarkup(record: unknown, sorted: Sorted): Markup {
   ]
   const table: Table = {
     columns: ['From', 'Kind', 'At (x, y, z)', 'Within, blocks'],
-    rows: rows.slice(0, PLACES),
-    note: rows.length > PLACES ? `The first ${PLACES} of ${count(rows.length, 'place')}.` : undefined,
+    rows: rows.slice(0, LISTED_PLACES),
+    note: rows.length > LISTED_PLACES ? `The first ${LISTED_PLACES} of ${count(rows.length, 'place')}.` : undefined,
   }
   return html`<h4 id="drops">Where it comes from</h4>${said.length > 0 ? html`<p>${said.join(' ')}</p>` : ''}${rows.length > 0 ? tableMarkup(sorted('drops', table)) : said.length > 0 ? '' : html`<p class="soft">The API does not say.</p>`}`
 }

@@ -54,11 +54,11 @@ interface Pool {
 }
 
 /** How many versions of an item a page has. */
-const VERSIONS = 100
+const SHOWN_VERSIONS = 100
 
 /** What is known of some items, each with a few statements in common. */
 async function readItems(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, ItemFacts>> {
-  const changesOf = await readRevisions(sql, ids, { to: null, offset: 0, most: VERSIONS })
+  const changesOf = await readRevisions(sql, ids, { to: null, offset: 0, most: SHOWN_VERSIONS })
   // Recipes are made of materials alone.
   const recipes = await sql.query<Recipe>(
     `select item.internal_name as id, found.internal_name as recipe, found.skill, found.amount
@@ -83,7 +83,9 @@ async function readItems(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<
     [ids],
   )
   const idOf = ({ id }: { readonly id: string }) => id
-  const [recipesOf, setsOf, poolsOf] = [grouped(recipes, idOf), grouped(sets, idOf), grouped(pools, idOf)]
+  const recipesOf = grouped(recipes, idOf)
+  const setsOf = grouped(sets, idOf)
+  const poolsOf = grouped(pools, idOf)
   return new Map(
     ids.map((id) => [
       id,
@@ -100,7 +102,8 @@ async function readItems(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<
 /** The item that the path names by its internal or display name, with its revisions. @throws Problem when there is none */
 export async function itemNamed({ sql, name, ahead = alone }: Pick<Visit, 'sql' | 'name' | 'ahead'>) {
   const find = (key: string) => ahead('items', key, (ids) => readItems(sql, ids))
-  let [id, facts] = [name, await find(name)]
+  let id = name
+  let facts = await find(name)
   if (facts.versions.length === 0) {
     const [called] = await sql.query<{ id: string }>(
       `select internal_name as id from analytics.item where display_name = $1 order by internal_name collate "C" limit 1`,
@@ -185,12 +188,12 @@ interface OfRevisions {
 
 /** The revisions of a period that the page of the address has, the latest first, and links to the others. */
 async function revisionsPart({ sql, query }: Visit, { id, path, facts, period }: OfRevisions) {
-  const page = pageOf(path, query, VERSIONS)
+  const page = pageOf(path, query, SHOWN_VERSIONS)
   const isFirst = period === null && page.offset === 0
   const total = isFirst && !facts.isCut ? facts.versions.length : await countVersions(sql, id, period)
   const part = isFirst
     ? facts
-    : (await readRevisions(sql, [id], { to: period?.to ?? null, offset: page.offset, most: VERSIONS }))(id)
+    : (await readRevisions(sql, [id], { to: period?.to ?? null, offset: page.offset, most: SHOWN_VERSIONS }))(id)
   const from = period?.from ?? new Date(0)
   const versions = part.versions.filter(({ since }) => since >= from)
   const revisions = part.revisions.filter(({ at }) => at >= from)

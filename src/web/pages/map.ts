@@ -37,7 +37,7 @@ export async function mapPage(visit: Visit): Promise<Page> {
     pageOf: (name: string) => pathOf('territories', name),
     guildPageOf: (uuid: string) => pathOf('guilds', uuid),
     tools,
-    room: ROOM,
+    room: FIGURE_BYTES,
     overlay: (steps: readonly Date[], isBrief: boolean) => {
       const places = placesOf(isBrief ? rows.map((row) => ({ ...row, stored: null })) : rows)
       return overlayWith({ ...places, levels, blind: blindAt(steps, moments?.blind ?? []) })
@@ -58,7 +58,7 @@ export async function mapPage(visit: Visit): Promise<Page> {
 }
 
 /** Bytes of the figure: with its style, its script and what stands around it the page has less than 300,000. */
-const ROOM = 245_000
+const FIGURE_BYTES = 245_000
 
 /** At which steps nothing was observed. */
 function blindAt(steps: readonly Date[], blind: readonly Period[]): number[] {

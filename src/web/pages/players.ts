@@ -126,7 +126,8 @@ async function playtimeFigure(visit: Visit, player: string, { hidden, ...period 
   const known = days.filter(({ least }) => least !== null)
   if (known.length === 0) return missing('days', 'Playtime is not known', 'wynnsync sync online-players')
   const sum = (of: 'least' | 'most') => number(known.reduce((total, one) => total + (one[of] ?? 0), 0) / 3600, 1)
-  const [least, most] = [sum('least'), sum('most')]
+  const least = sum('least')
+  const most = sum('most')
   const hours = (seconds: number | null) => (seconds === null ? null : Math.round(seconds / 360) / 10)
   return {
     id: 'days',
@@ -148,7 +149,7 @@ async function playtimeFigure(visit: Visit, player: string, { hidden, ...period 
 }
 
 /** So many days are drawn. */
-const DAYS = 42
+const DRAWN_DAYS = 42
 
 interface Stretch {
   readonly since: Date
@@ -158,7 +159,7 @@ interface Stretch {
 /** The hours of each day, the latest first: when the player was listed, paler where that is possible; hatched where nothing is known. */
 async function stripOf({ sql }: Visit, player: string, { from, to, hidden }: Hiding): Promise<Markup> {
   const seen = await observedOf(sql, 'online-players')
-  const begin = new Date(Math.max(from.getTime(), Math.ceil(to.getTime() / DAY) * DAY - DAYS * DAY))
+  const begin = new Date(Math.max(from.getTime(), Math.ceil(to.getTime() / DAY) * DAY - DRAWN_DAYS * DAY))
   const [sessions, blind] = await Promise.all([
     sql.query<Stretch & { readonly earliest: Date | null; readonly latest: Date | null }>(
       `select login_estimate as since, coalesce(logout_estimate, listed_until) as until, login_earliest as earliest, logout_latest as latest
@@ -199,9 +200,11 @@ async function stripOf({ sql }: Visit, player: string, { from, to, hidden }: Hid
 
 /** The parts of spells that lie within the day that begins at `at`. */
 function within(spells: readonly Stretch[], at: Date): Stretch[] {
-  const [begin, end] = [at.getTime(), at.getTime() + DAY]
+  const begin = at.getTime()
+  const end = at.getTime() + DAY
   return spells.flatMap(({ since, until }) => {
-    const [from, to] = [Math.max(begin, since.getTime()), Math.min(end, until.getTime())]
+    const from = Math.max(begin, since.getTime())
+    const to = Math.min(end, until.getTime())
     return since.getTime() < end && until.getTime() >= begin && from <= to
       ? [{ since: new Date(from), until: new Date(to) }]
       : []
@@ -220,17 +223,19 @@ function rects(spells: readonly Stretch[], at: Date, attributes: string, least =
 }
 
 /** So many sessions are listed. */
-const SESSIONS = 50
+const LISTED_SESSIONS = 50
 
 async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {
   const sessions = await sql.query<{ world: string; from: Date; until: Date; isOpen: boolean | null; seconds: number }>(
     `select world, listed_from as "from", listed_until as until, is_open as "isOpen", seconds_estimate as seconds from analytics.player_session
-      where player_uuid = $1::text::uuid order by listed_from desc limit ${SESSIONS + 1}`,
+      where player_uuid = $1::text::uuid order by listed_from desc limit ${LISTED_SESSIONS + 1}`,
     [player],
   )
   const [last] = sessions
   const amount =
-    sessions.length > SESSIONS ? `More than ${count(SESSIONS, 'session')}` : count(sessions.length, 'session')
+    sessions.length > LISTED_SESSIONS
+      ? `More than ${count(LISTED_SESSIONS, 'session')}`
+      : count(sessions.length, 'session')
   if (!last)
     return missing(
       'session-list',
@@ -246,14 +251,14 @@ async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {
     table: {
       columns: ['World', 'Listed from (UTC)', 'Until (UTC)', 'About'],
       rows: sessions
-        .slice(0, SESSIONS)
+        .slice(0, LISTED_SESSIONS)
         .map(({ world, from, until, seconds }) => [
           world,
           from,
           until,
           { value: seconds, shown: seconds < 1 ? 'listed once' : length(seconds) },
         ]),
-      note: html`${sessions.length > SESSIONS ? `The latest ${SESSIONS}; ` : ''}${csvLink('player_session', { player_uuid: player, limit: 10_000 })}`,
+      note: html`${sessions.length > LISTED_SESSIONS ? `The latest ${LISTED_SESSIONS}; ` : ''}${csvLink('player_session', { player_uuid: player, limit: 10_000 })}`,
     },
     isTableShown: true,
   }
@@ -276,7 +281,7 @@ const shownCounters = [
 ]
 
 /** So many instants of a period are drawn. */
-const POINTS = 60
+const DRAWN_POINTS = 60
 
 interface Counted {
   readonly counter: string
@@ -304,7 +309,7 @@ async function countersFigure(
                  where one.value is not null and one.observed_at >= $3 order by part, one.observed_at desc) point) series
       where risen.gained is not null or series.values is not null
       order by asked.place`,
-    [player, shownCounters, from, to, (to.getTime() - from.getTime()) / 1000 / POINTS],
+    [player, shownCounters, from, to, (to.getTime() - from.getTime()) / 1000 / DRAWN_POINTS],
   )
   if (rows.length === 0)
     return missing('counted', 'No counter is known in this period', `wynnsync sync players --player ${player}`)
@@ -335,7 +340,8 @@ async function countersFigure(
 
 /** Numbers as dots, the least at the bottom. @param places from 0 to 1, of each */
 function dotsOf(values: readonly number[], places: readonly number[]): Markup {
-  const [least, most] = [Math.min(...values), Math.max(...values)]
+  const least = Math.min(...values)
+  const most = Math.max(...values)
   const dots = values.map(
     (value, nth) =>
       `M${((places[nth] ?? 0) * 174 + 3).toFixed(1)} ${most > least ? (17 - (14 * (value - least)) / (most - least)).toFixed(1) : 10}h0`,
@@ -352,7 +358,7 @@ interface BoardPlace {
 }
 
 /** The last places that a player had on a board are looked up: as many as a player may have characters on one. */
-const CHARACTERS = 20
+const MOST_CHARACTERS = 20
 
 /** The places of leaderboards that the player has now; none of one who hides. */
 async function readBoards({ sql }: Visit, player: string): Promise<BoardPlace[]> {
@@ -361,7 +367,7 @@ async function readBoards({ sql }: Visit, player: string): Promise<BoardPlace[]>
        from (select type, place
                from (select type, place, row_number() over (partition by type order by max(observed_at) desc) as nth
                        from game.leaderboard_place where player_uuid = $1::text::uuid group by type, place) each
-              where nth <= ${CHARACTERS}) had
+              where nth <= ${MOST_CHARACTERS}) had
       cross join lateral (select * from game.leaderboard_place sample where sample.type = had.type and sample.place = had.place
                            order by sample.observed_at desc limit 1) latest
       where latest.player_uuid = $1::text::uuid

@@ -42,7 +42,7 @@ export interface Revision {
 }
 
 /** How many changed values of them are shown. */
-const VALUES = 800
+const SHOWN_VALUES = 800
 
 interface Found extends Version {
   readonly id: string
@@ -98,7 +98,8 @@ export async function readRevisions(
       [items],
     ),
   ])
-  const [versionsOf, changesOf] = [grouped(found, ({ id }) => id), grouped(changed, ({ id }) => id)]
+  const versionsOf = grouped(found, ({ id }) => id)
+  const changesOf = grouped(changed, ({ id }) => id)
   return (id) => {
     const all = versionsOf.get(id) ?? []
     return {
@@ -127,7 +128,8 @@ function revisionsOf(id: string, versions: readonly Version[], { changed, before
   }
   versions.forEach((version, place) => {
     if (place < before || place >= before + most) return
-    const [earlier, later] = [versions[place + 1], versions[place - 1]]
+    const earlier = versions[place + 1]
+    const later = versions[place - 1]
     const isEnded = version.until && (to === null || version.until < to)
     if (version.until && isEnded && version.until.getTime() !== later?.since.getTime())
       add('disappeared', version.until, version)
@@ -152,16 +154,18 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 
 /** The values that differ between two records, in the order of what they are called. */
 export function differences(before: unknown, after: unknown): StatChange[] {
-  const [old, young] = [statsOf(before), statsOf(after)]
+  const old = statsOf(before)
+  const young = statsOf(after)
   const changes = [...new Set([...old.keys(), ...young.keys()])].flatMap((path) => {
-    const [was, is] = [old.get(path) ?? null, young.get(path) ?? null]
+    const was = old.get(path) ?? null
+    const is = young.get(path) ?? null
     return JSON.stringify(was) === JSON.stringify(is) ? [] : [{ path, before: was, after: is }]
   })
   return changes.sort((one, other) => (readablePath(one.path) < readablePath(other.path) ? -1 : 1))
 }
 
 /** What lies deeper is one value. */
-const DEEPEST = 6
+const DEEPEST_LEVEL = 6
 
 /** The values of a record by their paths; a range is one. */
 function statsOf(record: unknown): Map<string, Stat> {
@@ -169,7 +173,7 @@ function statsOf(record: unknown): Map<string, Stat> {
   const add = (path: string, value: unknown, depth: number) => {
     const roll = rollOf(value)
     if (roll && typeof value !== 'number') stats.set(path, { value: rollText(roll), amount: roll.base })
-    else if (depth < DEEPEST && isRecord(value))
+    else if (depth < DEEPEST_LEVEL && isRecord(value))
       for (const [name, own] of Object.entries(value)) add(`${path}/${pointerPart(name)}`, own, depth + 1)
     else if (value !== null && value !== undefined)
       stats.set(path, { value, amount: typeof value === 'number' ? value : null })
@@ -207,7 +211,7 @@ function rollText({ base, least, most }: Roll): string {
 
 /** Every revision with what was and what is; of very many values, the latest. */
 export function revisionFigures(id: string, revisions: readonly Revision[]): Figure[] {
-  let left = VALUES
+  let left = SHOWN_VALUES
   return revisions.map((revision) => {
     left -= revision.changes.length
     return revisionFigure(id, revision, left >= 0)

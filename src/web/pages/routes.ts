@@ -149,7 +149,7 @@ export function addPages(app: Hono, site: Site): void {
   const sizeOf = (page: Written | string) => (typeof page === 'string' ? 0 : page.bytes)
   const kept = createPageCache<Written | string>(site.clock, { sizeOf })
   // Made within a page, which has its session only so long: never for a later one.
-  const lasting = { fresh: PART, shown: PART }
+  const lasting = { fresh: PART_MS, shown: PART_MS }
   const parts = createPageCache<object>(site.clock, { ...lasting, sizeOf: (part) => JSON.stringify(part).length })
   const made = createPageCache<Written | string>(site.clock, { sizeOf, ...shared })
   const healthOf = createPageCache<Health>(site.clock, { sizeOf: () => 0 })
@@ -178,7 +178,11 @@ export function addPages(app: Hono, site: Site): void {
       if (!isIndexed) context.header('X-Robots-Tag', 'noindex')
       if (typeof page === 'string') return context.redirect(page)
       context.header('Content-Security-Policy', pagePolicy(kind))
-      return await sendEntity(context, page.under(origin), isOfPeriod && isPast(query, site.clock) ? PAST : undefined)
+      return await sendEntity(
+        context,
+        page.under(origin),
+        isOfPeriod && isPast(query, site.clock) ? PAST_CACHE_CONTROL : undefined,
+      )
     })
   }
 }
@@ -198,10 +202,10 @@ function inOtherCase(error: unknown, path: string, name: string): string {
 }
 
 /** How old parts of a page may be, ms. */
-const PART = 10_000
+const PART_MS = 10_000
 
 /** What happened in a period that ended long ago changes only with what is loaded later. */
-const PAST = 'max-age=3600'
+const PAST_CACHE_CONTROL = 'max-age=3600'
 const DAY = 86_400_000
 
 function isPast(query: URLSearchParams, clock: Clock): boolean {

@@ -12,8 +12,11 @@ import { shownPeriod } from '../html/period.ts'
 import { pageOf, sortLink } from '../html/sorted-table.ts'
 import { Problem } from '../http/problems.ts'
 
-/** Runs of a page, characters of a reason in a list, and traces of each kind that are counted. */
-const [MOST, LONGEST, TRACES] = [100, 160, 10_000]
+const RUNS_OF_PAGE = 100
+/** Of a reason in a list. */
+const REASON_CHARACTERS = 160
+/** Of each kind. */
+const COUNTED_TRACES = 10_000
 
 /** Whether a run of it may be about a player by name, who may hide at any time. */
 function isAboutPlayers(resource: string): boolean {
@@ -31,7 +34,7 @@ export function reasonText({
 }): string {
   if (!reason) return 'no reason is recorded'
   if (isAboutPlayers(resource)) return 'the ledger has the reason: wynnsync runs show'
-  return shortened(visibleLine(reason.split('\n')[0] ?? ''), LONGEST)
+  return shortened(visibleLine(reason.split('\n')[0] ?? ''), REASON_CHARACTERS)
 }
 
 /** What the list can be sorted by, and whether the highest come first. */
@@ -56,7 +59,7 @@ export async function runsPage(visit: Visit): Promise<Page> {
   const isOther = sort.startsWith('-')
   const [by, , isUsual] = headings.find(([key]) => key === sort.replace(/^-/, '')) ?? headings[0]
   const isFalling = isUsual !== isOther
-  const { size, offset, links } = pageOf('/runs', query, MOST)
+  const { size, offset, links } = pageOf('/runs', query, RUNS_OF_PAGE)
   const wanted = { resources: resource === '' ? [] : [resource], failed, since: frame.from, until: frame.to }
   const found = await readRuns(sql, { ...wanted, limit: size + 1, offset, order: { by, isFalling } })
   const runs = found.slice(0, size)
@@ -123,7 +126,7 @@ export async function runPage({ sql, name, now }: Visit): Promise<Page> {
   const [run, other] = /^[0-9a-f-]{4,36}$/i.test(name) ? await runsCalled(sql, name) : []
   if (!run || other)
     throw new Problem('not-found', { detail: `${other ? 'several runs begin with' : 'run not found:'} ${name}` })
-  const { requests, responses, guards, quarantine, drift } = await readTraces(sql, run, TRACES)
+  const { requests, responses, guards, quarantine, drift } = await readTraces(sql, run, COUNTED_TRACES)
   return {
     path: `/runs/${run.runId}`,
     title: `${run.resource}: ${run.status} on ${moment(run.startedAt, now)}`,
@@ -186,8 +189,8 @@ function tally<T>(
     counts.set(kind, (counts.get(kind) ?? 0) + 1)
   }
   const kinds = [...counts].sort(([, some], [, others]) => others - some)
-  return listFigure(id, `${rows.length < TRACES ? '' : 'at least '}${count(rows.length, one)}`, {
+  return listFigure(id, `${rows.length < COUNTED_TRACES ? '' : 'at least '}${count(rows.length, one)}`, {
     columns: ['What', 'How often'],
-    rows: kinds.slice(0, MOST),
+    rows: kinds.slice(0, RUNS_OF_PAGE),
   })
 }

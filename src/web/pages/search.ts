@@ -28,7 +28,7 @@ const kinds = [
 ] as const
 
 /** Of each kind. */
-const MOST = 30
+const FOUND_OF_KIND = 30
 
 /** `/search?q=`: guilds, players, items and territories by name; the page of the only one that is found. */
 export async function searchPage(visit: Visit): Promise<Page | string> {
@@ -81,9 +81,9 @@ async function nearChapters({ sql, people, finders }: Visit, text: string): Prom
 /** Of each kind no more are counted than are shown. */
 function foundText(hits: readonly Hit[]): string {
   const shown = kinds.map(([kind]) => hits.filter((hit) => hit.kind === kind).length)
-  const isCut = shown.some((amount) => amount > MOST)
+  const isCut = shown.some((amount) => amount > FOUND_OF_KIND)
   return `${isCut ? 'More than ' : ''}${count(
-    shown.reduce((sum, amount) => sum + Math.min(MOST, amount), 0),
+    shown.reduce((sum, amount) => sum + Math.min(FOUND_OF_KIND, amount), 0),
     'name',
   )}`
 }
@@ -93,11 +93,15 @@ function placeOf({ kind, key }: Hit): string {
 }
 
 function hitsFigure(kind: Hit['kind'], hits: readonly Hit[]): Figure {
-  const all = hits.slice(0, MOST)
-  return listFigure(`${kind}-hits`, hits.length > MOST ? `The first ${MOST}` : count(hits.length, 'name'), {
-    columns: ['Name', { guild: 'Prefix', player: 'Guild', item: 'Type', territory: 'Held by' }[kind]],
-    rows: all.map((hit): Cell[] => [cellOf(hit), hit.about ?? '']),
-  })
+  const all = hits.slice(0, FOUND_OF_KIND)
+  return listFigure(
+    `${kind}-hits`,
+    hits.length > FOUND_OF_KIND ? `The first ${FOUND_OF_KIND}` : count(hits.length, 'name'),
+    {
+      columns: ['Name', { guild: 'Prefix', player: 'Guild', item: 'Type', territory: 'Held by' }[kind]],
+      rows: all.map((hit): Cell[] => [cellOf(hit), hit.about ?? '']),
+    },
+  )
 }
 
 function cellOf({ kind, key, name }: Hit): Cell {
@@ -186,14 +190,14 @@ function hitsOf({ kind, rows, key, name, about, others, isByUuid = false }: Sour
   const found = (which: string, rank: string) =>
     `select ${kind === 'player' ? 'distinct on (player_uuid)' : ''} ${key} as key, ${name} as name, ${about} as about, ${rank} as rank
        from (${rows}) known where ${name} is not null and ${which}${kind === 'player' ? ' order by player_uuid, guild_uuid nulls last' : ''}`
-  const first = `order by rank, length(name), name collate "C", key${isByUuid ? '' : ' collate "C"'} limit ${MOST + 1}`
+  const first = `order by rank, length(name), name collate "C", key${isByUuid ? '' : ' collate "C"'} limit ${FOUND_OF_KIND + 1}`
   return `
     with near as materialized (select * from (${found(begins, `case when ${is} then 0 else 1 end`)}) one ${first}),
     hit as (
       select * from near
        union all
       select * from (${found(contains, '2')}) far
-       where (select count(*) from near) <= ${MOST} and not exists (select from near where near.key = far.key))
+       where (select count(*) from near) <= ${FOUND_OF_KIND} and not exists (select from near where near.key = far.key))
     select '${kind}' as kind, key::text as key, name,
            ${kind === 'player' ? '(select guild.name from analytics.guild where guild.guild_uuid = known.about)' : 'about'} as about, rank
       from (select * from hit ${first}) known ${first}`
@@ -247,7 +251,7 @@ async function formerTerritories(
   const isHit = (name: string) => hits.some(({ kind, key }) => kind === 'territory' && key === name)
   const names = ((await finders.exact.territory?.(sql)) ?? [])
     .filter((name) => isLike(name) && !isHit(name))
-    .slice(0, MOST)
+    .slice(0, FOUND_OF_KIND)
   // Some are there, and only written otherwise.
   const there =
     names.length === 0 ? [] : await sql.query<{ name: string }>('select territory as name from analytics.territory')

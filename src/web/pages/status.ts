@@ -11,7 +11,7 @@ import { shownPeriod } from '../html/period.ts'
 import { reasonText } from './runs.ts'
 
 /** Days that a row shows by default. */
-const DAYS = 90
+const SHOWN_DAYS = 90
 
 /** How many bars a row has: as many as there is room for. */
 const amounts = [90, 45, 30, 15] as const
@@ -22,7 +22,7 @@ const room = { bars: 5_000, reasons: 3_500 }
 /** `/status`: how fresh and complete each resource is, the worst first. */
 export async function statusPage(visit: Visit): Promise<Page> {
   const { sql, now } = visit
-  const { frame, control } = await shownPeriod(visit, { path: '/status', days: DAYS })
+  const { frame, control } = await shownPeriod(visit, { path: '/status', days: SHOWN_DAYS })
   const rows = await readFreshness(sql)
   const late = rows.filter((row) => isLate(row, now)).length
   const title =

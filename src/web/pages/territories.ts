@@ -24,8 +24,12 @@ interface Territory extends Omit<HeldPlace, 'x1' | 'z1' | 'x2' | 'z2'> {
 
 const HOUR = 3_600_000
 
-/** So many holds and captures of a territory are listed; and the hold that is confirmed longest is found among so many that lasted longest. */
-const [HOLDS, CAPTURES, LONGEST] = [100, 100, 500]
+/** So many holds of a territory are listed. */
+const LISTED_HOLDS = 100
+/** So many captures of a territory are listed. */
+const LISTED_CAPTURES = 100
+/** The hold that is confirmed longest is found among so many that lasted longest. */
+const LONGEST_HOLDS = 500
 
 const columns = `territory, guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix, held_from as since,
   is_hq as hq, treasury, defences, observed_at as observed,
@@ -128,7 +132,7 @@ export async function territoryPage(visit: Visit): Promise<Page> {
   const holds = await sql.query<Hold>(
     `select guild_uuid::text as uuid, guild_name as name, held_from as since, held_until as until,
             confirmed_until as shown, extract(epoch from confirmed_for)::double precision as seconds
-       from analytics.territory_hold where territory = $1 order by held_from desc limit ${HOLDS}`,
+       from analytics.territory_hold where territory = $1 order by held_from desc limit ${LISTED_HOLDS}`,
     [name],
   )
   if (!territory && holds.length === 0)
@@ -142,11 +146,11 @@ export async function territoryPage(visit: Visit): Promise<Page> {
   const [storage, standing, captures, every, longest] = await Promise.all([
     territoryStorageFigure(sql, name, frame),
     territoryStandingFigure(sql, name, frame),
-    latestCaptures(sql, { territory: name }, CAPTURES + 1),
+    latestCaptures(sql, { territory: name }, LISTED_CAPTURES + 1),
     expectedEvery(sql, 'territories'),
     longestHold(sql, name),
   ])
-  const all = html`The latest ${number(CAPTURES)}; <a href="${kept(`/captures?territory=${encodeURIComponent(name)}`)}" rel="nofollow">those of a period</a>.`
+  const all = html`The latest ${number(LISTED_CAPTURES)}; <a href="${kept(`/captures?territory=${encodeURIComponent(name)}`)}" rel="nofollow">those of a period</a>.`
   const unobserved = unobservedSince(territory, visit.now, every)
   return {
     path,
@@ -159,8 +163,13 @@ export async function territoryPage(visit: Visit): Promise<Page> {
       chapterOf('taken', 'Captures', {
         id: 'captures',
         title:
-          captures.length > CAPTURES ? `The latest ${CAPTURES} captures` : `${count(captures.length, 'capture')} seen`,
-        table: { ...captureTable(captures.slice(0, CAPTURES)), note: captures.length > CAPTURES ? all : undefined },
+          captures.length > LISTED_CAPTURES
+            ? `The latest ${LISTED_CAPTURES} captures`
+            : `${count(captures.length, 'capture')} seen`,
+        table: {
+          ...captureTable(captures.slice(0, LISTED_CAPTURES)),
+          note: captures.length > LISTED_CAPTURES ? all : undefined,
+        },
         isTableShown: captures.length > 0,
       }),
     ],
@@ -202,7 +211,7 @@ async function longestHold(
                from (select valid_from, count(*) over () as all, coalesce(lead(valid_from) over (order by valid_from), now()) - valid_from as most
                        from game.territory_hold where territory = $1) own
               cross join (select count(*) as holds from game.territory_hold where territory = $1 and guild_uuid is null) free
-              order by own.most desc limit ${LONGEST}) long
+              order by own.most desc limit ${LONGEST_HOLDS}) long
        join analytics.territory_hold hold on hold.territory = $1 and hold.held_from = long.valid_from
       order by confirmed_for desc, held_from desc limit 1`,
     [territory],

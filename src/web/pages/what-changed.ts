@@ -52,7 +52,7 @@ const whatColumns: readonly Shown[] = [
 ]
 
 /** Characters of what a change says. */
-const LONGEST = 300
+const SHOWN_CHARACTERS = 300
 
 /**
  * What appeared, changed and disappeared in a period, the latest first, or as a heading sorts it. What the first response had did not appear:
@@ -125,5 +125,5 @@ export async function changesFigure(
 
 function whatText({ what, before, after }: ChangeRow): string {
   const changes = what === 'changed' ? differences(before, after) : []
-  return changes.length === 0 ? what : shortened(revisionText({ kind: 'changed', changes }), LONGEST)
+  return changes.length === 0 ? what : shortened(revisionText({ kind: 'changed', changes }), SHOWN_CHARACTERS)
 }

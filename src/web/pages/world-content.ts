@@ -22,7 +22,7 @@ interface Reward {
 }
 
 /** Rewards that left the pools that the page lists. */
-const LEFT = 200
+const LISTED_LEFT = 200
 
 /** `/pools?q=`: what was in the loot pools of camps and raids at the end of a period, since when, and what left them in it; of all, or of what is called so. */
 export async function poolsPage(visit: Visit): Promise<Page> {
@@ -40,7 +40,7 @@ export async function poolsPage(visit: Visit): Promise<Page> {
               row_number() over (order by until desc, kind collate "C", pool collate "C", reward collate "C", tier collate "C") as nth
          from analytics.reward_span cross join (select analytics.times_not_sent('loot_pool_reward') as during) lacking
         where level = 0 and until >= $1 and until < $2 and not coalesce(lacking.during @> until, false)) span
-      where nth <= ${LEFT}
+      where nth <= ${LISTED_LEFT}
       order by ended nulls first, nth`,
     [frame.from, frame.to, new Date(frame.to.getTime() - 1)],
   )
@@ -99,8 +99,8 @@ function leftChapter(left: readonly LeftReward[], items: ReadonlyMap<string, str
     one.since,
   ])
   const note =
-    total > LEFT &&
-    html`The latest ${LEFT} of ${number(total)}; ${csvLink('reward_span', { level: 0, until: [from, to], limit: 10_000 }, 'CSV of all')}.`
+    total > LISTED_LEFT &&
+    html`The latest ${LISTED_LEFT} of ${number(total)}; ${csvLink('reward_span', { level: 0, until: [from, to], limit: 10_000 }, 'CSV of all')}.`
   return chapterOf(
     'left',
     'No longer there',

@@ -60,16 +60,16 @@ async function firstChart(pictures: readonly unknown[]): Promise<Chart | undefin
 }
 
 /** Lines of a list fit on a card. */
-const ROWS = 8
+const CARD_LINES = 8
 
 /** The lines of the first figure that has any, in columns, without what is drawn. */
 async function firstRows(figures: readonly Figure[]): Promise<string[][]> {
   for (const { picture, table } of figures) {
-    const list = table && table.rows.length > 0 ? tableMarkup({ ...table, rows: table.rows.slice(0, ROWS) }) : ''
+    const list = table && table.rows.length > 0 ? tableMarkup({ ...table, rows: table.rows.slice(0, CARD_LINES) }) : ''
     const text = `${(await picture) ?? ''}${await list}`.replace(/<thead.*?<\/thead>|<(title|select)\b.*?<\/\1>/gs, '')
     const lines = text.split(/<(?:tr|dt|li)\b/).slice(1)
     const rows = lines
-      .slice(0, ROWS)
+      .slice(0, CARD_LINES)
       .map((line) => `<p${line}`.split(/<(?:td|th|dd|span)\b/).map((cell) => plainText(`<p${cell}`)))
     if (rows.length > 0) return rows.map((row) => row.filter((cell) => cell !== '').slice(0, 4))
   }
@@ -113,10 +113,8 @@ function placed(svg: string, box: Box): string {
 }
 
 function textOf({ title, lead }: Pick<Page, 'title' | 'lead'>, width: number, most: number) {
-  const [large, small] = [
-    { size: 52, lines: wrapped(title, width / 28, most) },
-    { size: 26, lines: wrapped(lead, width / 13, 3) },
-  ]
+  const large = { size: 52, lines: wrapped(title, width / 28, most) }
+  const small = { size: 26, lines: wrapped(lead, width / 13, 3) }
   let y = margin - 20
   const markup = [
     { ...large, weight: 700, fill: colours.get('ink') },

@@ -35,7 +35,7 @@ export class CountedRecords {
 type Kind = Int32Array
 
 /** So many kinds of records are kept. */
-const MOST_ALIKE = 5000
+const KEPT_SHAPES = 5000
 
 /** The named fields of a schema at any depth: which of them records have, and what they may hold. */
 export interface SentFields {
@@ -89,14 +89,16 @@ function countKinds(
       sums[2 * number + 1] = (sums[2 * number + 1] ?? 0) + times * of
     }
   }
-  const [shorter, differing] = [Math.min(records.length, before.length), records.length - before.length]
+  const shorter = Math.min(records.length, before.length)
+  const differing = records.length - before.length
   let first = 0
   while (first < shorter && records[first] === before[first]) first++
   // From the end too: where one came or went, the others are as far from there as before.
   let last = records.length
   while (last > first && last > first + differing && records[last - 1] === before[last - 1 - differing]) last--
   for (let nth = first; nth < Math.max(last, last - differing); nth++) {
-    const [now, then] = [nth < last ? records[nth] : undefined, nth < last - differing ? before[nth] : undefined]
+    const now = nth < last ? records[nth] : undefined
+    const then = nth < last - differing ? before[nth] : undefined
     if (now === then) continue
     add(now, 1)
     add(then, -1)
@@ -121,7 +123,7 @@ function kindOf(record: object, counter: Counter, { ofRecord, alike, paths, numb
   }
   const name = Buffer.from(found.buffer).toString('latin1')
   const kind = alike.get(name) ?? found
-  if (alike.size < MOST_ALIKE) alike.set(name, kind)
+  if (alike.size < KEPT_SHAPES) alike.set(name, kind)
   ofRecord.set(record, kind)
   return kind
 }

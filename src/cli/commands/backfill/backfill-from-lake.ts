@@ -106,12 +106,12 @@ export function importedText(done: Imported, seconds: number): string {
 }
 
 /** How many files and tables that are refused are printed; the JSON has all. A lake of others may list any number. */
-const MOST_LINES = 20
+const PRINTED_LINES = 20
 
 /** What was not imported, and why. */
 export function refusalsOf({ refused, notTaken }: Pick<Imported, 'refused' | 'notTaken'>): string {
-  const lines = refused.slice(0, MOST_LINES).map(({ what, reason }) => `refused: ${what}: ${reason}`)
-  if (refused.length > MOST_LINES) lines.push(`and ${refused.length - MOST_LINES} more; --json has all`)
+  const lines = refused.slice(0, PRINTED_LINES).map(({ what, reason }) => `refused: ${what}: ${reason}`)
+  if (refused.length > PRINTED_LINES) lines.push(`and ${refused.length - PRINTED_LINES} more; --json has all`)
   if (refused.length > 0)
     lines.push('the same command imports what is refused once it is right: copied or exported again')
   if (notTaken.length > 0) lines.push(`not imported: ${notTaken.join(', ')}`)

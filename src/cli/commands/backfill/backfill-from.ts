@@ -61,7 +61,7 @@ interface GitArchive {
 }
 
 /** How many lines about single responses are printed; the JSON has all. */
-const MOST_LINES = 20
+const PRINTED_LINES = 20
 
 /** What two slow cores load: responses a second, and bytes of them. For the estimate before the first is loaded. */
 const LOADED_PER_SECOND = { responses: 150, bytes: 40_000_000 }
@@ -247,8 +247,8 @@ function remarksOn({ detected, leftOut, unreadable, notSent, remarks }: Detected
 
 /** Lines for a terminal, not too many. */
 function linesText(lines: readonly string[]): string {
-  const more = lines.length > MOST_LINES ? [`and ${lines.length - MOST_LINES} more; --json has all`] : []
-  return [...lines.slice(0, MOST_LINES), ...more].map((line) => `${visibleLine(line)}\n`).join('')
+  const more = lines.length > PRINTED_LINES ? [`and ${lines.length - PRINTED_LINES} more; --json has all`] : []
+  return [...lines.slice(0, PRINTED_LINES), ...more].map((line) => `${visibleLine(line)}\n`).join('')
 }
 
 /** The command that loads what was detected, as a shell takes it. */
@@ -325,11 +325,11 @@ function archiveSource({ name, folder }: GitArchive): ImportSource {
 }
 
 /** So many responses say how long the others take. */
-const PACE_OF = 20
+const PACE_RESPONSES = 20
 
 /** How long all take at the pace of the first. */
 function paceText(ms: number, share: number): string {
-  return `at the pace of the first ${PACE_OF} responses: about ${durationText((ms / share) * 1e-3)} in all\n`
+  return `at the pace of the first ${PACE_RESPONSES} responses: about ${durationText((ms / share) * 1e-3)} in all\n`
 }
 
 /**
@@ -342,7 +342,8 @@ export function shareUntil(
 ): (at: number) => number {
   const seconds = lines.map(secondsOf)
   const whole = seconds.reduce((total, one) => total + one, 0)
-  let [next, done] = [0, 0]
+  let next = 0
+  let done = 0
   return (at) => {
     for (let line = lines[next]; line && line.at <= at; line = lines[++next]) done += seconds[next] ?? 0
     return whole > 0 ? done / whole : 1
@@ -376,7 +377,8 @@ async function load(
     onProgress: (records, count, at) => {
       const share = shareOf(at)
       progress.seen('recordings', { records, count, share }, 'responses')
-      if (isSaid && records === PACE_OF && count > 2 * PACE_OF) out.write(paceText(app.clock.now() - began, share))
+      if (isSaid && records === PACE_RESPONSES && count > 2 * PACE_RESPONSES)
+        out.write(paceText(app.clock.now() - began, share))
     },
   })
 }

@@ -37,7 +37,8 @@ function readLine(given: readonly string[], commands: readonly (CommandDeclarati
   const words = given.flatMap((word) =>
     word === '=' ? [] : /^--[a-z-]+=/.test(word) ? word.split(/=(.*)/s, 2) : [word],
   )
-  const [before, word] = [words.slice(0, -1).map(unquoted), unquoted(words.at(-1) ?? '')]
+  const before = words.slice(0, -1).map(unquoted)
+  const word = unquoted(words.at(-1) ?? '')
   const called = <C extends { usage: string }>(list: readonly C[], name?: string) =>
     list.find(({ usage }) => usage.split(' ')[0] === name)
   const operands: string[] = []
@@ -125,7 +126,7 @@ export async function completionCommand({ out }: Context, _flags: object, shell:
 }
 
 /** How long the database may take, ms: a person waits. */
-const LONGEST = 1000
+const DATABASE_TIMEOUT_MS = 1000
 
 type Commands = readonly (CommandDeclaration | CommandGroup)[]
 
@@ -173,7 +174,7 @@ async function onServer<T>(
     const { app } = await createContext({ ...context.flags, ...flags, quiet: true }, context)
     // To open the embedded one takes seconds, and keeps every other process from it.
     if (app.config.databaseUrl === undefined) return none
-    const limits = { signal: AbortSignal.timeout(LONGEST), connectMs: LONGEST }
+    const limits = { signal: AbortSignal.timeout(DATABASE_TIMEOUT_MS), connectMs: DATABASE_TIMEOUT_MS }
     const db = await openDatabase(app, ['completion'], { ...limits, isBrief: true, shares: 'reads' })
     return await read(db).finally(() => db.close())
   } catch {

@@ -86,7 +86,7 @@ interface Played {
 
 /** What is to be seen when the first resource has come, and what when the days are over. */
 const begin = theMap
-const [...end] = [theWar, thePrivacySwitch, thePatch, theTransfer]
+const end = [theWar, thePrivacySwitch, thePatch, theTransfer]
 
 async function theMap(played: Played): Promise<Paragraph> {
   const command = ['query', 'guild_territory_count', '2026-05-01', '2026-05-01T01:00Z', '1h']
@@ -269,7 +269,7 @@ interface Stage {
 }
 
 const HOUR = 3_600_000
-const DAYS = 3
+const DEMO_DAYS = 3
 
 /** Keys of a worklist in each round. */
 const keysEachTime = 6
@@ -292,7 +292,7 @@ async function playDays(stage: Stage, onFirst: () => Promise<void>): Promise<voi
   let isFirst = true
   try {
     await expectIntervals(db, app.clock.now())
-    for (let nth = 0; nth < DAYS; nth++) {
+    for (let nth = 0; nth < DEMO_DAYS; nth++) {
       const runs: RunResult[] = []
       const today = day(new Date(app.clock.now()))
       for (let hour = 0; hour < 24; hour++) {

@@ -31,9 +31,9 @@ export interface Finding {
 }
 
 /** More than this and a clock is wrong rather than imprecise, in seconds; a budget window is a minute. */
-const SKEW = 10
+const CLOCK_SKEW_SECONDS = 10
 /** Less free room than this, in bytes, is soon none. */
-const LITTLE_ROOM = 1e9
+const LITTLE_ROOM_BYTES = 1e9
 
 /** Which proxy requests to the API take; nothing where there is none. */
 export async function checkProxy({ baseUrl, proxy }: Config): Promise<Finding[]> {
@@ -96,7 +96,8 @@ function checkClock({ clockSkew, observedFrom, observedAt }: ApiResponse<unknown
     return { check, verdict: 'fine', seen: `not compared: WYNNSYNC_CLOCK=${trustedClock} decides` }
   if (clockSkew === null) return { check, verdict: 'warning', seen: 'the response has no Date header' }
   const seconds = Math.round(Math.abs(clockSkew) / 1000)
-  if (seconds <= SKEW) return { check, verdict: 'fine', seen: 'agrees with the API to within some seconds' }
+  if (seconds <= CLOCK_SKEW_SECONDS)
+    return { check, verdict: 'fine', seen: 'agrees with the API to within some seconds' }
   const seen = `this machine's clock is ${seconds} s ${clockSkew < 0 ? 'ahead of' : 'behind'} the API's`
   const todo = 'synchronize it (timedatectl set-ntp true)'
   const { clockError, dating } = dateByClocks({ observedFrom, observedAt, clockSkew, oddHeaders: [] })
@@ -182,7 +183,7 @@ export async function checkDisk({ databaseUrl, dataDir }: Config, db: Database |
   if (!room) return { check, verdict: 'unknown', seen: `${size}; the room left in ${dataDir} cannot be read` }
   const { bavail, bsize } = room
   const seen = `${size}, ${bytesText(bavail * bsize)} are free in ${dataDir}`
-  if (bavail * bsize >= LITTLE_ROOM) return { check, verdict: 'fine', seen }
+  if (bavail * bsize >= LITTLE_ROOM_BYTES) return { check, verdict: 'fine', seen }
   return { check, verdict: 'warning', seen, todo: 'make room, or move the folder and set WYNNSYNC_DATA_DIR' }
 }
 
@@ -242,14 +243,14 @@ async function nearestFolder(place: string): Promise<string> {
 }
 
 /** More log than this, in bytes, is kept for a reader that does not keep up. */
-const MUCH_LOG = 1e9
+const MUCH_LOG_BYTES = 1e9
 
 /** Whether changes can be followed, and whether a slot fills the disk. The embedded database has no replication. */
 export async function checkReplication(db: Database): Promise<Finding[]> {
   if (db.kind === 'embedded') return []
   const check = 'replication'
   const { walLevel, slots, unnamed } = await readReplication(db)
-  const late = slots.filter(({ bytes, state }) => bytes >= MUCH_LOG || state === 'lost' || state === 'unreserved')
+  const late = slots.filter(({ bytes, state }) => bytes >= MUCH_LOG_BYTES || state === 'lost' || state === 'unreserved')
   const level = `wal_level is ${walLevel}${walLevel === 'logical' ? '' : '; change data capture needs logical'}`
   const seen = `${level}; ${slots.length === 0 ? 'no slots' : slots.map(slotText).join(', ')}`
   if (unnamed.length > 0)

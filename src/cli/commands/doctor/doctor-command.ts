@@ -214,7 +214,7 @@ function databaseProblem(error: unknown, { config }: Pick<App, 'config'>): Findi
 const check = 'watches'
 
 /** As many names as are listed. */
-const MOST = 10
+const LISTED_NAMES = 10
 
 /** Whether the watches can be read and something has the names in them, and what the file of an earlier version has; nothing where there are none. */
 async function checkWatches(config: { readonly dataDir: string }, db?: Database): Promise<Finding[]> {
@@ -258,9 +258,9 @@ function checkFile(file: string, hasWatches: boolean): Finding[] {
 /** Names that nothing matches. A database that cannot say is a finding of its own. */
 async function checkNames(watches: readonly Watch[], db?: Database): Promise<Finding[]> {
   const unmatched = db ? await unmatchedNames(db, watches).catch(() => []) : []
-  const first = unmatched.slice(0, MOST).map(({ watch, text }) => `${watch}: ${text}`)
+  const first = unmatched.slice(0, LISTED_NAMES).map(({ watch, text }) => `${watch}: ${text}`)
   if (first.length === 0) return []
-  const more = unmatched.length > MOST ? [`and ${unmatched.length - MOST} more`] : []
+  const more = unmatched.length > LISTED_NAMES ? [`and ${unmatched.length - LISTED_NAMES} more`] : []
   const todo = 'nothing is sent about a name that nothing has: correct it with wynnsync watch add'
   return [{ check, verdict: 'warning', seen: [...first, ...more].join('. '), todo }]
 }

@@ -20,7 +20,8 @@ interface ReportFlags {
 /** `report`: what happened in a period as one HTML file, its path on stdout. */
 export async function reportCommand(context: Context, flags: ReportFlags): Promise<void> {
   const { app } = context
-  const [from, to] = [instantFlag('--from', flags.from, app), instantFlag('--to', flags.to, app)]
+  const from = instantFlag('--from', flags.from, app)
+  const to = instantFlag('--to', flags.to, app)
   if (from && to && from >= to) throw new UsageError('--from must be an instant before --to')
   const write = async (db: Database) => {
     const guild = flags.guild === undefined ? undefined : await guildNamed(db, flags.guild)

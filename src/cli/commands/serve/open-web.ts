@@ -23,7 +23,7 @@ export interface WebFlags {
 }
 
 /** How long a statement may take, ms. */
-const TIMEOUT = 5000
+const STATEMENT_TIMEOUT_MS = 5000
 const usualLimit = 60
 
 /**
@@ -41,7 +41,7 @@ export function webOptionsOf(prefix: '--' | '--web-', port: string, address: str
     port: wholeNumber(`${prefix}port`, port, 65_535),
     people: flags.people !== false,
     requestsPerMinute: flags.rateLimit === undefined ? usualLimit : wholeNumber('--rate-limit', flags.rateLimit),
-    timeoutMs: TIMEOUT,
+    timeoutMs: STATEMENT_TIMEOUT_MS,
     version,
     release: versionWithCommit(),
     cors: originOf(flags.cors),

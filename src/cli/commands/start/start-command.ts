@@ -40,11 +40,11 @@ import { checkLake, keepLake, lakeMetrics } from './start-lake.ts'
 import { keepVerified, verifyMetrics, verifyWarnings } from './start-verify.ts'
 
 /** How long in-flight requests may take to end after a SIGTERM, and all else, ms. The program itself ends within two seconds more; Docker kills after ten. */
-const GRACE = 5000
-const ALL_WITHIN = 6500
+const REQUESTS_END_MS = 5000
+const ALL_ENDS_MS = 6500
 /** How long another `start` may take to end, and how often it is looked at, ms. */
-const END_WITHIN = 30_000
-const LOOK_EVERY = 200
+const OTHER_ENDS_MS = 30_000
+const LOOK_EVERY_MS = 200
 /** How often maintenance runs and the log has sums, ms. */
 const HOUR = 3_600_000
 
@@ -63,7 +63,7 @@ async function endsInTime({ app, signal }: Context, work: Promise<number>): Prom
   const over = new AbortController()
   const late = new Promise<number>((resolve) => {
     const wait = async () => {
-      await systemClock.sleep(ALL_WITHIN, over.signal)
+      await systemClock.sleep(ALL_ENDS_MS, over.signal)
       app.log.warn({}, 'ends before all is done: the next start does it again')
       resolve(exitCode.done)
     }
@@ -142,11 +142,11 @@ async function replaceHolder(context: Context, db: Database): Promise<boolean> {
   const { clock } = context.app
   const holder = await serverHolder(db)
   if (holder) await stopHolder(context, holder)
-  const giveUpAt = clock.now() + END_WITHIN
+  const giveUpAt = clock.now() + OTHER_ENDS_MS
   while (!context.signal.aborted) {
     if (await db.tryLock(startLock)) return true
     if (clock.now() >= giveUpAt) throw new RetryableError('the other `wynnsync start` has not ended; try again')
-    await clock.sleep(LOOK_EVERY, context.signal).catch(() => undefined)
+    await clock.sleep(LOOK_EVERY_MS, context.signal).catch(() => undefined)
   }
   return false
 }
@@ -177,7 +177,7 @@ async function run(
   const shutDown = () => {
     app.log.info({}, 'shutting down: waiting for in-flight requests')
     monitoring.stopping()
-    app.clock.sleep(GRACE, ending.signal).then(
+    app.clock.sleep(REQUESTS_END_MS, ending.signal).then(
       () => ending.abort(signal.reason),
       () => undefined,
     )

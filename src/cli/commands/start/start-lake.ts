@@ -8,7 +8,7 @@ import { gauge, type Metric } from '../../../monitoring/metrics.ts'
 import { nextTick } from '../../../sync/schedule/ticker.ts'
 
 /** How long replaced files stay for readers that have them open, ms. */
-const KEEP = 86_400_000
+const KEEP_REPLACED_MS = 86_400_000
 
 /** @throws UsageError with the command that installs DuckDB, where a lake is configured and it is not there */
 export async function checkLake({ config }: App): Promise<void> {
@@ -47,7 +47,7 @@ async function exportOnce(app: App, place: string, shared: Database, signal: Abo
     try {
       // Names of people are in it only where `lake export --people` began it.
       const people = (await lakeState(place, settings))?.people ?? false
-      const options = { clock: app.clock, program: version, people, keepMs: KEEP, signal, settings }
+      const options = { clock: app.clock, program: version, people, keepMs: KEEP_REPLACED_MS, signal, settings }
       return await exportLake(db, place, { ...options, onProgress: () => {} })
     } finally {
       await db.close()

@@ -354,7 +354,7 @@ interface StatusFlags {
 }
 
 /** How often `--watch` reads everything again, ms. */
-const REFRESH = 5000
+const REFRESH_MS = 5000
 
 /** `status`: freshness, budgets, gaps, failures, sizes. */
 export async function statusCommand(context: Context, { watch = false, drift = false }: StatusFlags): Promise<void> {
@@ -370,7 +370,7 @@ export async function statusCommand(context: Context, { watch = false, drift = f
       const [json, text] = await read(db)
       if (!flags.json) out.clear()
       writeResult(context, json, text, statusColors)
-      await app.clock.sleep(REFRESH, signal).catch(() => undefined)
+      await app.clock.sleep(REFRESH_MS, signal).catch(() => undefined)
       if (!out.isTTY && !flags.json) out.write('\n')
     }
   }

@@ -40,7 +40,7 @@ export const keyFlags: readonly Option[] = worklists.map(({ keyFlag }) =>
 )
 
 /** How long a webhook may delay the end of the process, ms: two tries. */
-const WEBHOOK_TIMEOUT = 11_500
+const WEBHOOK_TIMEOUT_MS = 11_500
 
 /** `sync [resource...]`: one pass over the named resources. Returns the exit code. */
 export async function syncCommand(context: Context, flags: SyncFlags, names: readonly string[]): Promise<number> {
@@ -66,7 +66,7 @@ export async function syncCommand(context: Context, flags: SyncFlags, names: rea
   writeSummary(context, { runs: runs.map(publicResult) }, runSummary(runs))
   // Last, so that a slow webhook delays no sync.
   for (const run of runs) webhook.ran(run)
-  await webhook.close(WEBHOOK_TIMEOUT)
+  await webhook.close(WEBHOOK_TIMEOUT_MS)
   return exitCodeOfRuns(runs)
 }
 

@@ -212,7 +212,8 @@ export function planGuildLife(realm: Realm, from: number): void {
 function changeMembers(realm: Realm, at: number): void {
   const { random } = realm
   const active = [...realm.guilds.values()].filter(({ members }) => members.size > 3)
-  const [one, other] = [weighty(realm, active), weighty(realm, active)]
+  const one = weighty(realm, active)
+  const other = weighty(realm, active)
   if (!one) return
   const member = pick(random, [...one.members.values()])
   const drawn = random()
@@ -303,7 +304,8 @@ function oldest(realm: Realm): Guild[] {
 /** The larger of two drawn guilds. */
 function weighty(realm: Realm, guilds: readonly Guild[]): Guild | undefined {
   if (guilds.length === 0) return undefined
-  const [one, other] = [pick(realm.random, guilds), pick(realm.random, guilds)]
+  const one = pick(realm.random, guilds)
+  const other = pick(realm.random, guilds)
   return one.members.size >= other.members.size ? one : other
 }
 

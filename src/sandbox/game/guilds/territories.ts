@@ -40,7 +40,8 @@ function createTerritory(realm: Realm, sheet: Sheet, column: number, row: number
   const top = -5900 + row * 285 + between(random, 0, 30)
   const right = left + between(random, 90, 155)
   const bottom = top + between(random, 120, 250)
-  const [flipX, flipZ] = [chance(random, 0.5), chance(random, 0.5)]
+  const flipX = chance(random, 0.5)
+  const flipZ = chance(random, 0.5)
   const scale = pick(random, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0.2, 2])
   const first = between(random, 1, 4)
   const second = chance(random, 0.3) ? between(random, 1, 4) : first

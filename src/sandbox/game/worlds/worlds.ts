@@ -25,6 +25,7 @@ export function drawWorld(realm: Realm, region: string, except?: string): World 
   const open = realm.worlds.filter((world) => world.up && world.name !== except)
   const near = open.filter((world) => world.region === region)
   const choice = near.length > 0 && chance(random, 0.8) ? near : open
-  const [one, other] = [pick(random, choice), pick(random, choice)]
+  const one = pick(random, choice)
+  const other = pick(random, choice)
   return one.players.size >= other.players.size ? one : other
 }
