@@ -33,29 +33,48 @@ export interface Http {
   dispatcher(): Promise<Dispatcher>
   /** What comes of the body of a response. @throws RetryableError where it comes so slowly that it would take for ever */
   piecesOf(body: Readable, clock: Clock): AsyncIterable<Buffer>
+  /** The same of a body that is sent. @throws RetryableError where it is taken so slowly that it would take for ever */
+  paced(body: Readable, clock: Clock): AsyncIterable<Buffer>
   close(): Promise<void>
 }
 
-/** What must come of a body in so long as is spent waiting for it, ms and bytes. What comes byte by byte is never silent. */
+/** What must come or go of a body in so long as is spent waiting for the other side, ms and bytes. What goes byte by byte is never silent. */
 const PACE = { wait: 60_000, bytes: 60_000 }
 
-async function* piecesOf(body: Readable, clock: Clock): AsyncGenerator<Buffer, void, void> {
-  let asked = clock.now()
+/** What is called with each piece, after how many ms of waiting it came or went. @param did what happened to bytes */
+function paceOf(did: string): (ms: number, length: number) => void {
   let waited = 0
   let bytes = 0
+  return (ms, length) => {
+    waited += ms
+    bytes += length
+    if (waited < PACE.wait) return
+    if (bytes * PACE.wait < PACE.bytes * waited)
+      throw new RetryableError(
+        `only ${bytes} bytes ${did} in ${Math.round(waited / 1000)} s: see what slows down the service or the way to it, and call again`,
+      )
+    waited = bytes = 0
+  }
+}
+
+async function* piecesOf(body: Readable, clock: Clock): AsyncGenerator<Buffer, void, void> {
+  const keepPace = paceOf('came')
+  let asked = clock.now()
   for await (const piece of body as AsyncIterable<Buffer>) {
     // What is done with a piece does not count.
-    waited += clock.now() - asked
-    bytes += piece.length
-    if (waited >= PACE.wait) {
-      if (bytes < PACE.bytes)
-        throw new RetryableError(
-          `only ${bytes} bytes came in ${Math.round(waited / 1000)} s: see what slows down the service or the way to it, and call again`,
-        )
-      waited = bytes = 0
-    }
+    keepPace(clock.now() - asked, piece.length)
     yield piece
     asked = clock.now()
+  }
+}
+
+async function* paced(body: Readable, clock: Clock): AsyncGenerator<Buffer, void, void> {
+  const keepPace = paceOf('were taken')
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    const given = clock.now()
+    yield piece
+    // What it takes to read a piece does not count. Where none is wanted for long, the connection is given up.
+    keepPace(clock.now() - given, piece.length)
   }
 }
 
@@ -77,6 +96,7 @@ export function openHttp({ proxy, timeouts = {} }: HttpOptions): Http {
   return {
     dispatcher,
     piecesOf,
+    paced,
     async send(origin, target, { method = 'GET', headers = {}, body = null, signal }) {
       const request = { origin, path: target, method, headers: { ...headers }, body, ...(signal && { signal }) }
       return await (await dispatcher()).request(request).catch((error: unknown) => {

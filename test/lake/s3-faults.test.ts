@@ -125,6 +125,29 @@ test('a service that sends byte by byte is waited for no longer than a minute ea
     })
 })
 
+test('a service that takes byte by byte is sent to for no longer than a minute each time', async () => {
+  const slow = createServer((request, response) => {
+    // 64 kB in 0.1 s, which are minutes of this clock.
+    const taking = setInterval(() => request.read(65_536), 100)
+    request.on('end', () => response.end())
+    response.on('close', () => clearInterval(taking))
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => slow.once('listening', resolve))
+  onTestFinished(() => void slow.close())
+  const endpoint = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`
+  const s3 = { keyId: 'key', secret: SECRET, sessionToken: undefined, region: 'us-east-1', endpoint }
+  const began = systemClock.now()
+  const now = () => began + 3000 * (systemClock.now() - began)
+  const dataDir = await temporaryFolder()
+  const store = await openStore('s3://bucket', { s3, clock: { now, sleep: () => Promise.resolve() }, dataDir })
+  const file = join(dataDir, 'file')
+  await writeFile(file, Buffer.alloc(20_000_000))
+  await expect(store.put(file, 'file.parquet')).rejects.toMatchObject({
+    name: 'RetryableError',
+    message: expect.stringMatching(/only \d+ bytes were taken in \d+ s: see what slows down the service/),
+  })
+})
+
 test('a service that is silent is waited for no longer than wanted', async () => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1')
   await new Promise((resolve) => silent.once('listening', resolve))

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { Readable } from 'node:stream'
 import { AwsV4Signer } from 'aws4fetch'
 import type { Clock } from '../../base/clock.ts'
 import { FatalError, messageOf, RetryableError, UsageError } from '../../base/errors.ts'
@@ -88,7 +89,7 @@ export function openBucket(
     const signed = await signer.sign()
     // The service has to know the length before, so that the stream must not go in chunks.
     const length = upload ? { 'content-length': String(upload.bytes) } : {}
-    const body = upload && createReadStream(upload.file)
+    const body = upload && Readable.from(http.paced(createReadStream(upload.file), clock), { objectMode: false })
     return await sendTo(http, url, {
       method,
       headers: { ...Object.fromEntries(signed.headers), ...length },
