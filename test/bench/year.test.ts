@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
 import { testDatabase } from '../support/postgres.ts'
+import { wrongRows } from '../support/verified.ts'
 import { callsOf } from './year/calls.ts'
 import type { Extent } from './year/draws.ts'
 import { countRows, fillYear } from './year/fill.ts'
@@ -48,6 +49,10 @@ describe('a made-up stretch of history', () => {
         `select territory from game.territory_hold group by 1 having count(previous_until) <> count(*) - 1`,
       ),
     ).toEqual([])
+  })
+
+  test('is what verify finds nothing wrong with', async () => {
+    expect(await wrongRows(db)).toEqual([])
   })
 
   test('answers every question with something, and reads no large table as a whole for a part of it', async () => {

@@ -28,13 +28,18 @@ const tenancies = `
 const tenancyIndex = 'create index on year.tenancy (guild, nth, began)'
 const analyzed = 'analyze year.tenancy'
 
+/** Each begins and ends with a response of its guild. */
 const memberships = `
   insert into game.guild_member (guild_uuid, player_uuid, username, rank, joined, restricted, valid_from, valid_until, previous_until, hash)
   select guild_uuid, player_uuid, username, rank, joined, case when place % 50 = 7 then array['onlineStatus'] else '{}' end, version.valid_from, version.valid_until,
          lag(version.valid_until) over (partition by guild_uuid, player_uuid order by version.valid_from), year.fingerprint(rank)
     from year.tenancy
-   cross join lateral (values (began, rose, case when nth = 1 then 'chief' else 'recruit' end),
-                              (rose, ended, case when nth = 1 then 'owner' else 'recruiter' end)) as version(valid_from, valid_until, rank)`
+   cross join lateral (select (select min(at) from year.answer where answer.guild = tenancy.guild and at >= began) as came,
+                              (select min(at) from year.answer where answer.guild = tenancy.guild and at >= rose) as changed,
+                              coalesce((select min(at) from year.answer where answer.guild = tenancy.guild and at >= ended), 'infinity') as went) seen
+   cross join lateral (values (came, coalesce(changed, 'infinity'), case when nth = 1 then 'chief' else 'recruit' end),
+                              (changed, went, case when nth = 1 then 'owner' else 'recruiter' end)) as version(valid_from, valid_until, rank)
+   where version.valid_from < version.valid_until`
 
 const listed = `
   insert into game.guild_listing (guild_uuid, name, prefix, valid_from, hash)
@@ -64,6 +69,12 @@ const observations = `
 const runs = `
   insert into sync.run (run_id, resource, program, started_at, finished_at, status, requests, records)
   select md5('guilds' || at)::uuid, 'guilds', 'bench', at + interval '1 second', at + interval '30 seconds', 'ok', count(*), count(*) from year.answer group by at`
+
+/** Of what is listed once, at the beginning. */
+const listings = `
+  insert into sync.run (run_id, resource, program, started_at, finished_at, status, observed_at, requests, records)
+  select md5(resource)::uuid, resource, 'bench', year.first() + interval '1 second', year.first() + interval '2 seconds', 'ok', year.first(), 1, 1
+    from unnest(array['guild-list', 'seasons']) as resource`
 
 const numbers = `
   insert into game.guild_sample (guild_uuid, observed_at, level, xp_percent, territories, wars, raids, members, online, online_listed, hidden)
@@ -141,6 +152,7 @@ export const guildStatements = [
   profiles,
   observations,
   runs,
+  listings,
   numbers,
   ratings,
   seasons,

@@ -12,7 +12,9 @@ const asked = `
   create table year.asked as
   select player_uuid, at, extract(epoch from at)::bigint * 8192 + place as draw
     from (select distinct on (player_uuid) * from year.tenancy where place % 4 = 0 order by player_uuid, tenancy) tenancy
-   cross join lateral generate_series(began, year.until() - interval '1 second', interval '7 days') as at`
+   cross join lateral (select generate_series(began, year.until() - interval '1 second', interval '7 days')
+                       union all select began + interval '1 hour') as every(at)
+   where at < year.until()`
 
 const statuses = `
   insert into game.player_status (player_uuid, observed_at, online, world, last_join)
