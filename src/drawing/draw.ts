@@ -46,15 +46,17 @@ function svgOf(options: Plot.PlotOptions, { width, isNarrow }: Sheet, label: str
   cellTexts.length = 0
   const svg = Plot.plot({ width, className: 'plot', ...options, document: document as never }) as unknown as SvgElement
   // The page has one style sheet of its own and allows no other.
-  for (const style of svg.querySelectorAll('style')) style.remove()
+  for (const style of svg.getElementsByTagName('style')) style.remove()
   for (const name of ['width', 'height', 'font-family', 'font-size']) svg.removeAttribute(name)
   // A group without a role may have no label.
-  for (const mark of svg.querySelectorAll('g[aria-label]')) {
-    mark.setAttribute('data-mark', mark.getAttribute('aria-label') ?? '')
+  for (const mark of svg.getElementsByTagName('g')) {
+    const name = mark.getAttribute('aria-label')
+    if (name === null) continue
+    mark.setAttribute('data-mark', name)
     mark.removeAttribute('aria-label')
   }
   // What is in an image cannot be followed.
-  const links = [...svg.querySelectorAll('a')]
+  const links = [...svg.getElementsByTagName('a')]
   // Hundreds of stops would keep a keyboard from what follows; a list has the same.
   for (const link of links) {
     link.setAttribute('tabindex', '-1')
@@ -130,7 +132,7 @@ function rounded(svg: string): string {
 /** What is used of an element; the compiler knows no browser here. */
 interface SvgElement {
   readonly outerHTML: string
-  querySelectorAll(selector: string): Iterable<SvgElement & { remove(): void }>
+  getElementsByTagName(name: string): Iterable<SvgElement & { remove(): void }>
   getAttribute(name: string): string | null
   setAttribute(name: string, value: string): void
   removeAttribute(name: string): void
