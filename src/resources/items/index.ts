@@ -39,10 +39,8 @@ export const items = defineResource({
   },
   changeLog: true,
   history: itemHistory,
-  extract: async (api, options) => {
-    const extraction = await api.items.all(options)
-    return { ...extraction, records: extraction.records.map(inLaterForm) }
-  },
+  extract: (api, options) =>
+    api.items.all(options).then((whole) => ({ ...whole, records: whole.records.map(inLaterForm) })),
   keyOf: (record) => textField(record, 'internalName'),
   normalize: normalizeItem,
   ...knownBy(itemSchema),
