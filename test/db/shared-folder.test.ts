@@ -1,33 +1,20 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock as clock } from '../../src/base/clock.ts'
 import { RetryableError } from '../../src/base/errors.ts'
-import { beforeOthers, type Database } from '../../src/db/database.ts'
 import { SocketEngine } from '../../src/db/embedded/engine-socket.ts'
 import { readHolder } from '../../src/db/embedded/folder-lock.ts'
 import { openShared, socketPath } from '../../src/db/embedded/shared-folder.ts'
-import { sqlState } from '../../src/db/sql-errors.ts'
 import { buildProgram, runProgram, startProgram } from '../support/cli.ts'
 import { temporaryFolder, testDataDir } from '../support/postgres.ts'
-
-const thread = new URL('../../dist/program/engine-worker.mjs', import.meta.url)
+import { emptyFolder, openData, thread } from '../support/shared-data.ts'
 
 beforeAll(buildProgram)
-
-type Shares = 'reads' | 'writes' | undefined
-
-async function open(dataDir: string, shares?: Shares, waitMs = 0): Promise<Database> {
-  const db = await openShared(dataDir, { clock, shares, waitMs, thread, random: Math.random })
-  onTestFinished(() => db.close())
-  return db
-}
-
-const emptyFolder = () => testDataDir({ migrated: false })
 
 /** A process that holds the folder until it is killed or told to end, and has a table with a row. */
 async function holdingProcess(dataDir: string, statement: string) {
@@ -68,7 +55,7 @@ describe('processes with one data folder', () => {
       await db.query('create table t (a int)')
       await db.query('insert into t values (1)')
       const lock = await db.tryLock('one')
-      const other = await open(dataDir, 'writes', 10_000)
+      const other = await openData(dataDir, 'writes', 10_000)
       const nested = `select (repeat('[', 2000000) || repeat(']', 2000000))::json`
       const failed = db.transaction(async (sql) => {
         await sql.query('insert into t values (2)')
@@ -87,9 +74,9 @@ describe('processes with one data folder', () => {
 
   test('read and write through the one that holds it, each transaction as a whole', async () => {
     const dataDir = await emptyFolder()
-    const holder = await open(dataDir)
+    const holder = await openData(dataDir)
     await holder.query('create table t (id int, words text[], raw bytea)')
-    const [reader, writer] = [await open(dataDir, 'reads'), await open(dataDir, 'writes')]
+    const [reader, writer] = [await openData(dataDir, 'reads'), await openData(dataDir, 'writes')]
     const row = [1, ['a', 'b,"c'], Uint8Array.of(0, 255)] as const
     expect(await writer.copy('public.t', ['id', 'words', 'raw'], [row])).toBe(1)
     expect(await reader.values('select * from t')).toEqual([row])
@@ -124,7 +111,11 @@ describe('processes with one data folder', () => {
 
   test('share named locks, and give them back when they end', async () => {
     const dataDir = await emptyFolder()
-    const [holder, one, two] = [await open(dataDir), await open(dataDir, 'writes'), await open(dataDir, 'writes')]
+    const [holder, one, two] = [
+      await openData(dataDir),
+      await openData(dataDir, 'writes'),
+      await openData(dataDir, 'writes'),
+    ]
     const lock = await one.tryLock('a')
     expect(lock).not.toBeNull()
     for (const other of [holder, one, two]) expect(await other.tryLock('a')).toBeNull()
@@ -136,9 +127,9 @@ describe('processes with one data folder', () => {
 
   test('take the folder when the holder ends, and keep their locks', async () => {
     const dataDir = await emptyFolder()
-    const holder = await open(dataDir)
+    const holder = await openData(dataDir)
     await holder.query('create table t (id int)')
-    const others = [await open(dataDir, 'writes', 20_000), await open(dataDir, 'writes', 20_000)] as const
+    const others = [await openData(dataDir, 'writes', 20_000), await openData(dataDir, 'writes', 20_000)] as const
     expect(await others[0].tryLock('a')).not.toBeNull()
     const working = Promise.all(
       others.map(async (db, index) => {
@@ -157,9 +148,9 @@ describe('processes with one data folder', () => {
 
   test('go on with what the holder had not begun when it ended in order', async () => {
     const dataDir = await emptyFolder()
-    const holder = await open(dataDir)
+    const holder = await openData(dataDir)
     await holder.query('create table t (id int)')
-    const others = [await open(dataDir, 'writes', 20_000), await open(dataDir, 'writes', 20_000)] as const
+    const others = [await openData(dataDir, 'writes', 20_000), await openData(dataDir, 'writes', 20_000)] as const
     const working = Promise.all(
       others.map(async (db, index) => {
         for (let at = 0; at < 40; at++) {
@@ -177,7 +168,7 @@ describe('processes with one data folder', () => {
   test('go on after the holder ended while this process was busy', async () => {
     const dataDir = await emptyFolder()
     const holder = await holdingProcess(dataDir, 'create table t (id int)')
-    const writer = await open(dataDir, 'writes', 20_000)
+    const writer = await openData(dataDir, 'writes', 20_000)
     await writer.query('insert into t values (1)')
     holder.end()
     // As parsing a long response does: nothing of what the holder says is read meanwhile.
@@ -189,9 +180,9 @@ describe('processes with one data folder', () => {
 
   test('end a long transaction although the holder has nothing left to do', async () => {
     const dataDir = await emptyFolder()
-    const holder = await open(dataDir)
+    const holder = await openData(dataDir)
     await holder.query('create table t (id int)')
-    const writer = await open(dataDir, 'writes', 20_000)
+    const writer = await openData(dataDir, 'writes', 20_000)
     const working = writer.transaction(async (sql) => {
       await sql.query('insert into t values (1)')
       await clock.sleep(4000)
@@ -206,7 +197,7 @@ describe('processes with one data folder', () => {
   test('lose nothing that was committed when the holder is killed, and say so of what was open', async () => {
     const dataDir = await emptyFolder()
     const holder = await holdingProcess(dataDir, 'create table t as select 1 as id')
-    const [reader, writer] = [await open(dataDir, 'reads', 20_000), await open(dataDir, 'writes', 20_000)]
+    const [reader, writer] = [await openData(dataDir, 'reads', 20_000), await openData(dataDir, 'writes', 20_000)]
     await writer.query('insert into t values (2)')
     let ready: () => void = () => {}
     const begun = new Promise<void>((resolve) => {
@@ -227,152 +218,9 @@ describe('processes with one data folder', () => {
     expect(await readHolder(dataDir)).toMatchObject({ pid: process.pid })
   })
 
-  test('ask again what a sync of the holder has ended, and end a question that takes too long', async () => {
-    const dataDir = await emptyFolder()
-    const holder = await open(dataDir)
-    await holder.query('create table t as select 1 as id')
-    const reader = await open(dataDir, 'reads', 20_000)
-    const long = 'select count(*) from generate_series(1, 100000) a, generate_series(1, 100000) b'
-    let begun = 0
-    const asked = reader.transaction(async (sql) => {
-      begun++
-      if (begun === 1) await sql.query(long)
-      return await sql.values('select count(*) from t')
-    })
-    await clock.sleep(200)
-    const began = performance.now()
-    await holder.query('insert into t values (2)')
-    expect(performance.now() - began).toBeLessThan(2500)
-    expect(await asked).toEqual([[2]])
-    expect(begun).toBe(2)
-    const late = reader.transaction((sql) => sql.query(long), { limitMs: 500 })
-    await expect(late).rejects.toSatisfy((error) => sqlState(error) === '57014')
-    expect(await reader.values('select count(*) from t')).toEqual([[2]])
-  })
-
-  test('wait longer for a question each time that a sync ended it, so that it ends beside syncs without a pause', async () => {
-    const dataDir = await emptyFolder()
-    const holder = await open(dataDir)
-    await holder.query(`create function slow() returns int language plpgsql as $$
-      declare began timestamptz := clock_timestamp();
-      begin while clock_timestamp() < began + interval '2.5 s' loop end loop; return 1; end $$`)
-    const said: string[] = []
-    const onWait = (message: string) => void said.push(message)
-    const reader = await openShared(dataDir, { clock, shares: 'reads', waitMs: 20_000, onWait })
-    onTestFinished(() => reader.close())
-    let isOver = false
-    const syncing = async () => {
-      while (!isOver) await holder.query('select count(*) from generate_series(1, 5000)')
-    }
-    const syncs = [syncing(), syncing()]
-    await clock.sleep(100)
-    expect(await reader.values('select slow()')).toEqual([[1]])
-    isOver = true
-    await Promise.all(syncs)
-    expect(said.length).toBeLessThanOrEqual(1)
-  }, 60_000)
-
-  test('ask a copy what syncs never leave time for, say so once, and go on with the copy', async () => {
-    const dataDir = await emptyFolder()
-    const holder = await open(dataDir)
-    await holder.query(`create table t (id int); create function slow() returns int language plpgsql as $$
-      declare began timestamptz := clock_timestamp();
-      begin while clock_timestamp() < began + interval '4.5 s' loop end loop; return count(*) from t; end $$`)
-    const said: string[] = []
-    const options = { clock, waitMs: 20_000, thread, onWait: (message: string) => void said.push(message) }
-    const reader = await openShared(dataDir, { ...options, shares: 'reads', mayCopy: true })
-    let [isOver, longest] = [false, 0]
-    const syncing = async () => {
-      while (!isOver) {
-        const began = performance.now()
-        await holder.query('select count(*) from generate_series(1, 5000)')
-        longest = Math.max(longest, performance.now() - began)
-      }
-    }
-    const syncs = [syncing(), syncing()]
-    await clock.sleep(100)
-    // Both at once lose the same connection, and one copy is made.
-    expect(await Promise.all([reader.values('select slow()'), reader.values('select slow()')])).toEqual([[[0]], [[0]]])
-    isOver = true
-    await Promise.all(syncs)
-    await holder.query('insert into t values (1)')
-    expect(await reader.values('select count(*) from t')).toEqual([[0]])
-    await reader.close()
-    expect(readdirSync(join(dataDir, 'reading'))).toEqual([])
-    expect(said.filter((message) => message.includes('asked of a copy'))).toHaveLength(1)
-    expect(said.length).toBeLessThanOrEqual(2)
-    expect(longest).toBeLessThan(8000)
-    expect(await (await open(dataDir, 'reads')).values('select count(*) from t')).toEqual([[1]])
-  }, 240_000)
-
-  /** Has the session until `release`. */
-  async function busy(db: Database) {
-    let release = () => {}
-    const held = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    let begun = () => {}
-    const hasBegun = new Promise<void>((resolve) => {
-      begun = resolve
-    })
-    const done = db.transaction(async (sql) => {
-      await sql.query('select 1')
-      begun()
-      await held
-    })
-    await hasBegun
-    return async () => {
-      release()
-      await done
-    }
-  }
-
-  test('let a poll of one process come before the other work of all', async () => {
-    const dataDir = await emptyFolder()
-    const holder = await open(dataDir)
-    await holder.query('create table t (id int generated always as identity, who text)')
-    const [poller, other] = [await open(dataDir, 'writes'), await open(dataDir, 'writes')]
-    const write = (db: Database, who: string) => db.query('insert into t (who) values ($1)', [who])
-    const release = await busy(holder)
-    const all = [write(holder, 'keys'), write(holder, 'other keys'), beforeOthers(() => write(poller, 'poll'))]
-    all.push(write(other, 'keys of another'))
-    await clock.sleep(300)
-    await release()
-    await Promise.all(all)
-    const order = await holder.values('select who from t order by id')
-    expect(order[0]).toEqual(['poll'])
-    expect(order).toHaveLength(4)
-    // What follows it is work as any other.
-    const again = await busy(holder)
-    const rest = [write(holder, 'last keys'), write(poller, 'after the poll')]
-    await clock.sleep(300)
-    await again()
-    await Promise.all(rest)
-    expect((await holder.values('select who from t order by id')).slice(4)).toEqual([['last keys'], ['after the poll']])
-  })
-
-  test('say once for whom a question waits', async () => {
-    const dataDir = await emptyFolder()
-    const holder = await open(dataDir)
-    const said: string[] = []
-    const onWait = (message: string) => void said.push(message)
-    const reader = await openShared(dataDir, { clock, shares: 'reads', onWait })
-    onTestFinished(() => reader.close())
-    for (let nth = 0; nth < 2; nth++) {
-      const release = await busy(holder)
-      const asked = reader.values('select 1')
-      await clock.sleep(2300)
-      await release()
-      expect(await asked).toEqual([[1]])
-    }
-    expect(said).toEqual([
-      `waiting for an answer of process ${process.pid}, which has the database open and syncs first`,
-    ])
-  })
-
   test('are not held up by a process that went away in a transaction', async () => {
     const dataDir = await emptyFolder()
-    const holder = await open(dataDir)
+    const holder = await openData(dataDir)
     await holder.query('create table t (id int)')
     const gone = await SocketEngine.open(socketPath(dataDir) ?? '', { isWork: true })
     for (const statement of ['begin', 'insert into t values (1)']) await gone.exec(statement)
@@ -389,15 +237,16 @@ describe('processes with one data folder', () => {
     const link = join(base, 'link')
     await symlink(long, link)
     expect(Buffer.byteLength(socketPath(long) ?? '')).toBeLessThan(108)
-    const holder = await open(long)
+    const holder = await openData(long)
     await holder.query('create table t as select 1 as id')
     expect(statSync(socketPath(long) ?? '').mode & 0o777).toBe(0o600)
-    for (const path of [long, link]) expect(await (await open(path, 'reads')).values('select id from t')).toEqual([[1]])
+    for (const path of [long, link])
+      expect(await (await openData(path, 'reads')).values('select id from t')).toEqual([[1]])
     await holder.close()
     expect(existsSync(socketPath(long) ?? '')).toBe(false)
     writeFileSync(socketPath(long) ?? '', 'of a process that was killed')
-    const next = await open(long)
-    expect(await (await open(long, 'reads')).values('select id from t')).toEqual([[1]])
+    const next = await openData(long)
+    expect(await (await openData(long, 'reads')).values('select id from t')).toEqual([[1]])
     await next.close()
   })
 

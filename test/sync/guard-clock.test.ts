@@ -1,55 +1,24 @@
 import { describe, expect, test } from 'vitest'
-import { resources } from '../../src/resources/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { worldEvents } from '../../src/resources/world-events/index.ts'
-import { compactCoverage } from '../../src/sync/coverage/coverage.ts'
-import type { Resource } from '../../src/sync/declare/resource.ts'
 import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
-import { guildBody, guildId, place, playerId, syncGuilds } from '../support/guild-answers.ts'
+import { type SentHeaders, sayingUnder } from '../support/clock-answers.ts'
+import { guildBody, guildId, place, syncGuilds } from '../support/guild-answers.ts'
 import { ofPart } from '../support/parts.ts'
-import { onlineBody, profile, syncPlayer, syncPlayers } from '../support/player-answers.ts'
+import { onlineBody } from '../support/player-answers.ts'
 import { kindsAtNight } from '../support/postgres.ts'
-import { headersOf, instantOf, item, type SyncOptions, worldOf } from '../support/world.ts'
+import { instantOf, item, worldOf } from '../support/world.ts'
 
 const minute = 60_000
 const day = 86_400_000
 const year = 365 * day
-const paths = new Map<string, string>([
-  [items.name, '/item/database'],
-  [territories.name, '/guild/list/territory'],
-  [onlinePlayers.name, '/player'],
-  [worldEvents.name, '/map/world-events'],
-])
-
-type SentHeaders = Record<string, string | null>
-
 describe.each(kindsAtNight)('a wrong clock on the %s database', (kind) => {
   const world = worldOf(kind)
   const { rows } = world
 
-  /** Headers of a response that is sent at an instant by a clock that is ahead by so much, ms. */
-  const headersAt = (now: number, ahead = 0): SentHeaders => headersOf(now + ahead, 10)
-
-  /** From `at` on the API says this, under these headers; each poll gets a response of its own. */
-  async function say(resource: Resource, body: unknown, at: string, headers: (now: number) => SentHeaders = headersAt) {
-    const instant = instantOf(at)
-    if (instant > world.clock.now()) await world.clock.advanceTo(instant)
-    world.sandbox.setAnswer(paths.get(resource.name) ?? '', () => ({
-      headers: headers(world.clock.now()),
-      body,
-    }))
-  }
-  async function sync(resource: Resource, body: unknown, at: string, ahead = 0, options: SyncOptions = {}) {
-    await say(resource, body, at, (now) => headersAt(now, ahead))
-    return await syncBoth(resource, options)
-  }
-  async function syncBoth(resource: Resource, options: SyncOptions = {}) {
-    const run = await world.syncNow(resource, { clock: 'both', ...options })
-    if (run.status === 'failed') throw new Error(run.error)
-    return run
-  }
+  const { headersAt, say, sync, syncBoth } = sayingUnder(world)
   const actions = () =>
     rows(`select guard, action from sync.guard_action where guard in ('clock', 'header') order by at, 1`)
   const some = (...names: string[]) => names.map((name) => item(name))
@@ -303,87 +272,6 @@ describe.each(kindsAtNight)('a wrong clock on the %s database', (kind) => {
     },
   )
 
-  describe('an old copy that does not say its age', () => {
-    const right = { Oak: place('b', '09:00'), Elm: place('d', '08:00') }
-    const wrong = { Oak: place('a', '08:00'), Elm: place('d', '08:00') }
-    const aged = (at: string) => (now: number) => ({
-      Expires: null,
-      Date: new Date(now).toUTCString(),
-      Age: String(7200 + Math.round((now - instantOf(at)) / 1000)),
-    })
-    const holders = () =>
-      rows(`select territory, guild_prefix from game.territory_hold where valid_until = 'infinity' order by 1`)
-
-    test('and comes again for hours counts as one response: it ends no hold, and no item', async () => {
-      await sync(territories, right, '10:00')
-      await sync(territories, right, '10:01')
-      await sync(items, some('Ash', 'Elm'), '10:00')
-      for (const at of ['11:00', '11:01', '12:30', '14:00', '16:59']) {
-        await say(territories, wrong, at, aged('11:00'))
-        expect((await syncBoth(territories)).status).toBe('unchanged')
-        await say(items, some('Ash'), at, aged('11:00'))
-        await syncBoth(items)
-      }
-      expect(await holders()).toEqual([
-        ['Elm', 'ddd'],
-        ['Oak', 'bbb'],
-      ])
-      expect(await current()).toEqual([['Ash'], ['Elm']])
-      expect(await rows('select kind, subject, times from sync.claim where times > 1')).toEqual([])
-    })
-
-    test.each([2 * 3600, 2 * 86_400])(
-      'and comes by turns with new ones, %d seconds old each time, takes no place and ends no item',
-      async (age) => {
-        await sync(territories, right, '10:00')
-        await sync(territories, right, '10:01')
-        await sync(items, some('Ash', 'Elm'), '10:00')
-        const old = (now: number) => ({ Expires: null, Date: new Date(now).toUTCString(), Age: String(age) })
-        for (const hour of ['11', '12', '13', '15', '18', '22']) {
-          await sync(territories, right, `${hour}:00`)
-          for (const minutes of ['05', '10', '15']) {
-            await say(territories, wrong, `${hour}:${minutes}`, old)
-            await syncBoth(territories)
-          }
-          await sync(items, some('Ash', 'Elm'), `${hour}:20`)
-          await say(items, some('Ash'), `${hour}:59`, old)
-          await syncBoth(items)
-        }
-        expect(await rows('select territory, guild_prefix, valid_until from game.territory_hold order by 1')).toEqual([
-          ['Elm', 'ddd', 'infinity'],
-          ['Oak', 'bbb', 'infinity'],
-        ])
-        expect(await current()).toEqual([['Ash'], ['Elm']])
-      },
-    )
-
-    test('and comes again for longer than six hours is believed', async () => {
-      await sync(items, some('Ash', 'Elm'), '10:00')
-      for (const at of ['11:00', '17:00']) {
-        await say(items, some('Ash'), at, aged('11:00'))
-        await syncBoth(items)
-      }
-      expect(await current()).toEqual([['Ash']])
-    })
-
-    test('confirms no restriction of a player for as long', async () => {
-      const path = `/player/${playerId(1)}`
-      const ask = async (at: string, body: object, headers: (now: number) => SentHeaders) => {
-        const instant = instantOf(at)
-        if (instant > world.clock.now()) await world.clock.advanceTo(instant)
-        world.sandbox.setAnswer(path, () => ({ headers: headers(world.clock.now()), body }))
-        await syncPlayers(world, { keys: [playerId(1)] })
-      }
-      const open = profile(1, { playtime: 5 })
-      const hidden = profile(1, { restrictions: { main_access: true } })
-      await ask('10:00', open, headersAt)
-      for (const at of ['11:00', '12:00', '13:00']) await ask(at, hidden, aged('11:00'))
-      expect((await rows('select is_pending from sync.privacy_restriction')).flat()).toEqual([true])
-      await ask('14:00', hidden, headersAt)
-      expect((await rows('select is_pending from sync.privacy_restriction')).flat()).toEqual([false])
-    })
-  })
-
   test('of a list that is shrunken is nothing: hours by one wrong clock are none', async () => {
     const names = Array.from({ length: 20 }, (_, nth) => `Item${nth}`)
     const few = some(...names.slice(0, 8))
@@ -399,45 +287,6 @@ describe.each(kindsAtNight)('a wrong clock on the %s database', (kind) => {
   test('remarks about a response that repeat are made once an hour', async () => {
     for (const at of ['10:00', '10:01', '10:30', '10:59', '11:01']) await sync(items, some('Ash', at), at, 15 * minute)
     expect(await rows(`select at from sync.guard_action where guard = 'clock'`)).toEqual([['10:00'], ['11:01']])
-  })
-
-  test('of one old copy after a pause: what was shown before stays', async () => {
-    const [one, two] = [1, 2].map((levelRequirement) => [item('Bow', { levelRequirement }), item('Axe')])
-    await world.sync(items, one, '01 10:00')
-    // The program was off, and the first response after it says that it is two days old.
-    await world.clock.advanceTo(instantOf('06 10:00'))
-    await world.sync(items, one, '04 10:00')
-    for (const at of ['06 11:30', '06 13:00', '06 14:30']) await world.sync(items, two, at)
-    expect(await world.versions()).toEqual([
-      ['Axe', '10:00', 'infinity'],
-      ['Bow', '10:00', '06 11:30'],
-      ['Bow', '06 11:30', 'infinity'],
-    ])
-    expect(await actions()).toEqual([])
-  })
-
-  test('of one old copy of a player whose ledger is compacted: older versions and samples stay', async () => {
-    await setExpectedInterval(world.db, { resource: 'players', everySeconds: 120, setBy: 'sync', at: new Date(0) })
-    await syncPlayer(world, 2, profile(2), '01 00:00')
-    for (const of of ['01', '02', '03'])
-      for (const hour of ['01', '05', '09'])
-        await syncPlayer(
-          world,
-          1,
-          profile(1, { playtime: Number(of) * 100 + Number(hour), rank: `R${of}` }),
-          `${of} ${hour}:00`,
-        )
-    await syncPlayer(world, 2, profile(2, { rank: 'X' }), '03 18:00')
-    await world.clock.advanceTo(instantOf('20 00:00'))
-    await compactCoverage(world.db, { before: new Date(instantOf('13 00:00')), resources })
-    await syncPlayer(world, 1, profile(1, { playtime: 900, rank: 'R03' }), '18 00:00')
-    for (const at of ['20 00:10', '20 00:20'])
-      await syncPlayer(world, 1, profile(1, { playtime: 1000, rank: 'R03' }), at)
-    const kept = await rows(
-      `select (select count(*)::int from game.player where player_uuid = '${playerId(1)}'),
-              (select count(*)::int from game.player_counter where player_uuid = '${playerId(1)}' and observed_at < '2026-06-10Z')`,
-    )
-    expect(kept).toEqual([[3, 9]])
   })
 
   test('in one record: two responses that agree give the hold back, and nothing is captured', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { items } from '../../src/resources/items/index.ts'
 import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
-import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
+import { guildBody, guildId, place, syncGuild } from '../support/guild-answers.ts'
 import { ofPart } from '../support/parts.ts'
 import { kindsAtNight } from '../support/postgres.ts'
 import { item, worldOf } from '../support/world.ts'
@@ -352,69 +352,5 @@ describe.each(kindsAtNight)('a field that is sent no more, in the %s database,',
     for (const hour of ['11:00', '12:00', '13:00']) await sync(seasons, { 31: without(season, 'srPerWar') }, hour)
     expect((await spans()).map(([, field]) => field)).toEqual(['/srPerWar'])
     expect(await rows('select sr_per_war from game.season')).toEqual([[80]])
-  })
-
-  test('of guilds and members is unknown: neither 0 nor exact', async () => {
-    const guild = (letter: string, contributed: number, fields: object = {}) =>
-      guildBody(
-        letter,
-        Object.fromEntries(
-          Array.from({ length: 6 }, (_, nth) => [
-            nth + 1,
-            { rank: nth === 0 ? 'owner' : 'recruit', contributed, online: true },
-          ]),
-        ),
-        { level: 10, wars: 5, online: 6, ...fields },
-      )
-    const lacking = (letter: string) =>
-      JSON.parse(JSON.stringify(guild(letter, 0)), (key, value) =>
-        ['contributed', 'wars'].includes(key) || (key === 'online' && typeof value === 'boolean') ? undefined : value,
-      ) as object
-    for (const [nth, time] of ['10:00', '10:10', '10:20'].entries())
-      await syncGuild(world, guild('a', 1000 * nth), time)
-    const before = await game()
-    for (let nth = 0; nth < 6; nth++)
-      expect(await syncGuild(world, lacking('a'), minute(30 + 5 * nth))).toMatchObject({ status: 'partial', events: 0 })
-    expect((await spans()).map(([, field]) => field)).toEqual([
-      '/members/*/*/contributed',
-      '/members/*/*/online',
-      '/wars',
-    ])
-    expect((await game())['game.member_counter']).toBe(before['game.member_counter'])
-    expect(
-      await rows('select wars, online, online_listed from game.guild_sample order by observed_at desc limit 1'),
-    ).toEqual([[null, 6, null]])
-    const contribution = (from: string, to: string) =>
-      rows(
-        `select distinct contributed, quality from analytics.member_contribution('${guildId('a')}', '2026-06-01 ${from}Z', '2026-06-01 ${to}Z')`,
-      )
-    expect(await contribution('10:26', '11:00')).toEqual([[null, 'unknown']])
-    expect(await contribution('09:00', '10:21')).toEqual([[2000, 'at_least']])
-    expect(await contribution('10:00', '10:20')).toEqual([[2000, 'exact']])
-    await syncGuild(world, guild('a', 9000), '12:00')
-    // It never fell: what lies between two responses that have it is certain.
-    expect(await contribution('10:15', '12:00')).toEqual([[8000, 'exact']])
-    expect(await contribution('10:15', '11:00')).toEqual([[0, 'at_least']])
-    expect(await contribution('12:05', '12:30')).not.toEqual([['0', 'exact']])
-    expect((await spans()).every(([, , , , until]) => until === '12:00')).toBe(true)
-    void playerId
-  })
-
-  test('of all members is unknown where it is null instead of a number', async () => {
-    const guild = (contributed: number | null) =>
-      guildBody(
-        'a',
-        Object.fromEntries(
-          Array.from({ length: 6 }, (_, nth) => [nth + 1, { rank: nth === 0 ? 'owner' : 'recruit', contributed }]),
-        ),
-      )
-    for (const [nth, time] of ['10:00', '10:10', '10:20'].entries()) await syncGuild(world, guild(1000 * nth), time)
-    for (let nth = 0; nth < 6; nth++) await syncGuild(world, guild(null), minute(30 + 5 * nth))
-    expect((await spans()).map(([, field]) => field)).toEqual(['/members/*/*/contributed'])
-    expect(
-      await rows(
-        `select distinct contributed, quality from analytics.member_contribution('${guildId('a')}', '2026-06-01 10:26Z', '2026-06-01 11:00Z')`,
-      ),
-    ).toEqual([[null, 'unknown']])
   })
 })
