@@ -203,7 +203,7 @@ describe.each(kindsOfPart)('a response that git has in several files, on the %s 
   })
 
   test('is none where most records have another form, such as one that was converted', async () => {
-    const converted = (name: string) => ({ [name]: { ...item(name), type: 'chestplate', base: { health: 5 } } })
+    const converted = (name: string) => ({ [name]: { ...item(name), type: 'outfit', base: { health: 5 } } })
     const repository = await commits({
       '10:00': { 'gear.json': { ...converted('Ash'), ...converted('Oak') } },
       '12:00': { 'gear.json': gear('Ash', 'Oak'), 'tomes.json': tomes('Ode') },
