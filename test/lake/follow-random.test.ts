@@ -89,7 +89,9 @@ async function correct(db: Database, upTo: (count: number) => number, of?: strin
     `delete from ${versions} where ${key} = (select ${key} from ${versions} where ctid = ${one(versions)})`,
     `update ${versions} own set valid_until = coalesce((select min(valid_from) from ${versions} next where next.${key} = own.${key}
         and next.valid_from > own.valid_from), 'infinity') where ctid = ${one(versions)}`,
-    `update ${versions} set valid_until = valid_from + interval '1 minute' where ctid = ${one(versions)}`,
+    // Not of the latest: it would end in the future, and such a row is refused.
+    `update ${versions} set valid_until = valid_from + interval '1 minute' where ctid = ${one(versions)}
+        and valid_from < (select max(valid_from) from ${versions})`,
     `delete from ${rows} where (tableoid, ctid) = (select tableoid, ctid from ${rows} order by md5(ctid::text || ${upTo(1e9)}) limit 1)`,
     `update game.world_sample set online = online + 1 where observed_at = (select max(observed_at) from game.world_sample)`,
   ]
