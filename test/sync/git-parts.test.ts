@@ -58,6 +58,31 @@ describe.each(kindsOfPart)('a response that git has in several files, on the %s 
     expect(skipped).toEqual([expect.stringMatching(/^items: 2 of 7 commits have not all of its files/)])
   })
 
+  test('is read in turn: two that are asked for at once, on a machine that is busy, are what each is alone', async () => {
+    const repository = await commits({
+      '10:00': { 'gear.json': gear('Ash', 'Oak', 'Elm', 'Fir') },
+      '11:00': { 'tomes.json': tomes('Lay') },
+      '16:00': { 'gear.json': gear('Ash', 'Elm', 'Fir') },
+      '18:00': { 'tomes.json': tomes('Ode') },
+    })
+    const source = await openGitSource(undefined, repository, mappingsOf('{gear,tomes}.json=items'), Date.now())
+    const read = async (line: (typeof source.lines)[number]) => {
+      const body = await source.read(line)
+      return 'parsed' in body
+        ? Object.values(body.parsed as object[]).map((one) => Reflect.get(one, 'internalName'))
+        : []
+    }
+    for (const line of source.lines.slice(0, 2)) await read(line)
+    const both = source.lines.slice(2).map(read)
+    // What git says of both comes at once then.
+    for (const until = performance.now() + 50; performance.now() < until; );
+    expect(await Promise.all(both)).toEqual([
+      ['Ash', 'Elm', 'Fir', 'Lay'],
+      ['Ash', 'Elm', 'Fir', 'Ode'],
+    ])
+    source.close()
+  })
+
   test('is the same when each file is mapped by itself', async () => {
     const repository = await commits(history)
     const { resources } = await load(

@@ -84,6 +84,7 @@ export async function openGitSource(
     const { responses, lines, broken, known } = opened
     const placeOf = ({ line }: Recorded) => placeText(responses[line]?.changed)
     const memories = new Map<Resource | Worklist, Memory>()
+    let before: Promise<unknown> = Promise.resolve()
     return {
       lines: lines.sort((a, b) => a.at - b.at),
       skipped,
@@ -91,7 +92,12 @@ export async function openGitSource(
       known,
       bytes: await bytesOf(repository, responses),
       placeOf,
-      read: async (line) => await bodyOf(responses[line.line], line, { blobs, memories, placeOf }),
+      // In turn: of two at once, one would be read into the memory with which the other one is compared.
+      read: (line) => {
+        const body = before.then(() => bodyOf(responses[line.line], line, { blobs, memories, placeOf }))
+        before = body.catch(() => undefined)
+        return body
+      },
       responseIn: (line, content) => {
         const { resource } = responses[line.line] ?? {}
         if (resource && isConverted(resource, content)) throw new BrokenRecording(`${placeOf(line)} ${OTHER_FORM}`)
@@ -155,13 +161,8 @@ async function openResponses(
     for (const { key, isPart, names } of keys) {
       if (isKnown(version, key)) opened.known += 1
       else {
-        const line =
-          responses.push({
-            ...response,
-            resource,
-            names,
-            share: (response.share ?? 1) / keys.length,
-          }) - 1
+        const share = (response.share ?? 1) / keys.length
+        const line = responses.push({ ...response, resource, names, share }) - 1
         lines.push(lineOf(key, { at: version.at, body: version.blob, line, isPart }))
       }
     }
