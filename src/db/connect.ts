@@ -84,7 +84,7 @@ const COMPILER = ['wasm-tier-up', 'wasm-dynamic-tiering']
  * How much runs before it is compiled anew, in bytes: what later versions of Node have. With the seventh of it that Node 20 has, a
  * start took half again as much processor time, for functions that are never called again, and 60 MB more.
  */
-const BUDGET = 13_000_000
+const TIERING_BUDGET_BYTES = 13_000_000
 
 /**
  * Opens an embedded database that works for long with V8's second compiler for WebAssembly, which the program switches off when
@@ -92,7 +92,7 @@ const BUDGET = 13_000_000
  */
 async function withOptimizingCompiler<T>(open: () => Promise<T>): Promise<T> {
   for (const flag of COMPILER) setFlagsFromString(`--${flag}`)
-  setFlagsFromString(`--wasm-tiering-budget=${BUDGET}`)
+  setFlagsFromString(`--wasm-tiering-budget=${TIERING_BUDGET_BYTES}`)
   try {
     return await open()
   } finally {

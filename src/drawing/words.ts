@@ -1,7 +1,7 @@
 const DAY = 86_400_000
 
 /** What was received longer ago is not called now, ms: some polls may fail. */
-export const RECENT = 3_600_000
+export const RECENT_MS = 3_600_000
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
@@ -22,13 +22,13 @@ export function day(at: Date): string {
 
 /** ` (some time after 3 May, 10:00)` where more than an hour lies between the responses around an event; else nothing. */
 export function sometimeAfter(notBefore: Date | null, at: Date): string {
-  if (notBefore === null || at.getTime() - notBefore.getTime() <= RECENT) return ''
+  if (notBefore === null || at.getTime() - notBefore.getTime() <= RECENT_MS) return ''
   return ` (some time after ${dayOf(notBefore, at)}, ${clockTime(notBefore)})`
 }
 
 /** ` (as seen 3 May, 10:00)` where what is said of an instant was last seen more than an hour before; else nothing. */
 export function asSeen(seen: Date | null, at: Date): string {
-  if (seen === null || at.getTime() - seen.getTime() <= RECENT) return ''
+  if (seen === null || at.getTime() - seen.getTime() <= RECENT_MS) return ''
   return ` (as seen ${dayOf(seen, at)}, ${clockTime(seen)})`
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -97,20 +97,25 @@ test('a service that is busy is asked again when it says, and left alone where t
   expect([always.asked.length, always.waits]).toEqual([5, [100_000, 100_000, 100_000, 100_000]])
 })
 
-test('a service that sends byte by byte is waited for no longer than a minute each time', async () => {
-  const slow = createServer((_request, response) => {
-    response.writeHead(200, { 'content-length': 1_000_000 })
-    const sending = setInterval(() => response.write('x'), 5)
-    response.on('close', () => clearInterval(sending))
-  }).listen(0, '127.0.0.1')
+/** How a bucket is reached that responds like this, and a clock that is so many times as fast. */
+async function slowService(fast: number, respond: RequestListener) {
+  const slow = createServer(respond).listen(0, '127.0.0.1')
   await new Promise((resolve) => slow.once('listening', resolve))
   onTestFinished(() => void slow.close())
   const endpoint = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`
   const s3 = { keyId: 'key', secret: SECRET, sessionToken: undefined, region: 'us-east-1', endpoint }
-  // A minute of this clock is 0.3 s.
   const began = systemClock.now()
-  const now = () => began + 200 * (systemClock.now() - began)
-  const clock = { now, sleep: () => Promise.resolve() }
+  const now = () => began + fast * (systemClock.now() - began)
+  return { s3, clock: { now, sleep: () => Promise.resolve() } }
+}
+
+test('a service that sends byte by byte is waited for no longer than a minute each time', async () => {
+  // A minute of this clock is 0.3 s.
+  const { s3, clock } = await slowService(200, (_request, response) => {
+    response.writeHead(200, { 'content-length': 1_000_000 })
+    const sending = setInterval(() => response.write('x'), 5)
+    response.on('close', () => clearInterval(sending))
+  })
   const settings = { s3, clock, dataDir: '/tmp' }
   const said = /only \d+ bytes came in \d+ s: see what slows down the service/
   const store = await openStore('s3://bucket', settings)
@@ -118,7 +123,7 @@ test('a service that sends byte by byte is waited for no longer than a minute ea
     name: 'RetryableError',
     message: expect.stringMatching(said),
   })
-  for (const place of ['s3://bucket', endpoint])
+  for (const place of ['s3://bucket', s3.endpoint])
     await expect(openPlace(place, settings).text('index.json')).rejects.toMatchObject({
       name: 'RetryableError',
       message: expect.stringMatching(said),
@@ -126,20 +131,14 @@ test('a service that sends byte by byte is waited for no longer than a minute ea
 })
 
 test('a service that takes byte by byte is sent to for no longer than a minute each time', async () => {
-  const slow = createServer((request, response) => {
+  const { s3, clock } = await slowService(3000, (request, response) => {
     // 64 kB in 0.1 s, which are minutes of this clock.
     const taking = setInterval(() => request.read(65_536), 100)
     request.on('end', () => response.end())
     response.on('close', () => clearInterval(taking))
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => slow.once('listening', resolve))
-  onTestFinished(() => void slow.close())
-  const endpoint = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`
-  const s3 = { keyId: 'key', secret: SECRET, sessionToken: undefined, region: 'us-east-1', endpoint }
-  const began = systemClock.now()
-  const now = () => began + 3000 * (systemClock.now() - began)
+  })
   const dataDir = await temporaryFolder()
-  const store = await openStore('s3://bucket', { s3, clock: { now, sleep: () => Promise.resolve() }, dataDir })
+  const store = await openStore('s3://bucket', { s3, clock, dataDir })
   const file = join(dataDir, 'file')
   await writeFile(file, Buffer.alloc(20_000_000))
   await expect(store.put(file, 'file.parquet')).rejects.toMatchObject({

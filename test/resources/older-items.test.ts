@@ -31,7 +31,7 @@ const mapped = (of: unknown, each: (name: string, value: unknown) => [string, un
 
 /** Some of each kind, under their own names, without the sets that less than twenty of them belong to. */
 function itemsOf2026(seed: number, each = 130): Items {
-  const all = createItemWorld(seed).items as unknown as Fields[]
+  const all: readonly Fields[] = createItemWorld(seed).items.map((item) => ({ ...item }))
   const types = [...new Set(all.map(({ type }) => type))]
   const some = types.flatMap((type) => all.filter((item) => item.type === type).slice(0, each))
   return Object.fromEntries(

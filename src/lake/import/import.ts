@@ -7,7 +7,15 @@ import type { LakeIndex } from '../index-file.ts'
 import { openLocked } from '../read/locked-duckdb.ts'
 import type { LakePlace } from '../read/place.ts'
 import { inWorkFolder } from '../read/work-folder.ts'
-import { type Import, type ImportOptions, type Plan, planOf, type Refused, type TakenRows, TEXT } from './plan.ts'
+import {
+  type Import,
+  type ImportOptions,
+  type Plan,
+  planOf,
+  type Refused,
+  type TakenRows,
+  TEXT_FACTOR,
+} from './plan.ts'
 import { checkRows } from './staged-file.ts'
 import { takeStep } from './take-step.ts'
 import { takenTables } from './taken-tables.ts'
@@ -65,7 +73,7 @@ async function importPlan(
   options.signal?.addEventListener('abort', interrupt)
   try {
     const compacted = await compactedSince(duck, place, index, { folder, signal: options.signal })
-    const room = { bytes: TEXT * options.maxBytes }
+    const room = { bytes: TEXT_FACTOR * options.maxBytes }
     const work: Import = { db, duck, place, index, plan, folder, compacted, broken: brokenBy(refused), room, options }
     await admit(db, work, true)
     await saveSource(work, false)

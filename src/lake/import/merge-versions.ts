@@ -41,11 +41,11 @@ interface MergedVersions {
 }
 
 /** More than half of what was imported, where that was more than so many rows, is not withdrawn at once: a lake that lacks it is damaged. */
-const FEW = 20
+const MAY_LOSE_ROWS = 20
 
 /** @throws FatalError when a lake has less than half as many rows as were imported from it before */
 export function refuseLoss(had: number, now: number, what: string): void {
-  if (had > FEW && 2 * now < had)
+  if (had > MAY_LOSE_ROWS && 2 * now < had)
     throw new FatalError(`it has ${now} rows of ${what}, of which ${had} were imported from this lake before`)
 }
 

@@ -35,11 +35,11 @@ export interface Plan {
 }
 
 /** How much longer the text of rows may be than their files: of a lake of this program it is 5 to 10 times as long. */
-export const TEXT = 20
+export const TEXT_FACTOR = 20
 
 export interface ImportOptions {
   readonly clock: Clock
-  /** More than this, in bytes, is refused before anything is read; of text in the files, `TEXT` times as much. */
+  /** More than this, in bytes, is refused before anything is read; of text in the files, `TEXT_FACTOR` times as much. */
   readonly maxBytes: number
   readonly signal?: AbortSignal | undefined
   /** Called when files are imported: the table, and how many rows of all there are were read. */

@@ -10,11 +10,11 @@ import type { LakeTable } from '../tables.ts'
 const LONGEST_VALUE = 1_000_000
 
 /** How much text of a file is written at once, in bytes, and how many rows DuckDB holds at once. */
-const HELD = 8_000_000
-const VECTOR = 2048
+const HELD_BYTES = 8_000_000
+const VECTOR_ROWS = 2048
 
 /** About how long the text of a value of another type is. */
-const PLAIN = 12
+const OTHER_VALUE_CHARACTERS = 12
 
 /** Rows of a file, by their number from 0, that are read together. */
 interface Range {
@@ -58,7 +58,7 @@ async function measureFile(
   const sizes = columns.map(([name, type]) => `least(coalesce(${sizeOf(quoted(name), type)}, 0), ${LONGEST_VALUE})`)
   const parts = await duck.rows(
     `select part::double as part, sum(bytes)::double as bytes, max(bytes)::double as widest, max(number)::double as last
-       from (select file_row_number // ${VECTOR} as part, file_row_number as number, (${sizes.join(' + ') || '0'})::bigint as bytes
+       from (select file_row_number // ${VECTOR_ROWS} as part, file_row_number as number, (${sizes.join(' + ') || '0'})::bigint as bytes
                from ${numberedRows(path)})
       group by 1 order by 1`,
   )
@@ -66,15 +66,15 @@ async function measureFile(
   let bytes = 0
   let open = 0
   for (const part of parts) {
-    const first = Number(part.part) * VECTOR
+    const first = Number(part.part) * VECTOR_ROWS
     const last = Number(part.last)
     const widest = Number(part.widest)
     bytes += Number(part.bytes)
-    const isWide = Number(part.bytes) > 2 * HELD
+    const isWide = Number(part.bytes) > 2 * HELD_BYTES
     const before = ranges.at(-1)
-    const joins = !isWide && open > 0 && open + Number(part.bytes) <= HELD
+    const joins = !isWide && open > 0 && open + Number(part.bytes) <= HELD_BYTES
     if (joins && before) ranges[ranges.length - 1] = { ...before, last }
-    const step = isWide ? Math.max(1, Math.floor(HELD / widest)) : VECTOR
+    const step = isWide ? Math.max(1, Math.floor(HELD_BYTES / widest)) : VECTOR_ROWS
     if (!joins)
       for (let at = first; at <= last; at += step) ranges.push({ first: at, last: Math.min(last, at + step - 1) })
     open = isWide ? 0 : Number(part.bytes) + (joins ? open : 0)
@@ -86,7 +86,7 @@ async function measureFile(
 function sizeOf(own: string, type: string): string {
   if (type === 'bytea') return `2 * octet_length(${own})`
   if (type === 'text[]') return `list_sum(list_transform(${own}, lambda one: coalesce(strlen(one), 4) + 4))`
-  return ['text', 'json', 'jsonb', 'uuid'].includes(type) ? `strlen(${own}::varchar)` : `${PLAIN}`
+  return ['text', 'json', 'jsonb', 'uuid'].includes(type) ? `strlen(${own}::varchar)` : `${OTHER_VALUE_CHARACTERS}`
 }
 
 /** The longest text of an indexed column, in bytes. */
@@ -229,14 +229,14 @@ export async function stageFile(
 const withoutTexts = (json: string) => `regexp_replace(${json}, '"([^"\\\\]|\\\\.)*"', '', 'g')`
 
 /** How many lists and objects JSON has at most that is not looked at any closer: Postgres reads some thousand levels. */
-const FEW_LISTS = 5000
+const UNCHECKED_LISTS = 5000
 
 /** SQL of DuckDB: whether JSON is nested less than Postgres can read. What has many lists has few left without its innermost eight levels. */
 function isFlat(json: string): string {
   const lists = (text: string) => `length(${text}) - length(translate(${text}, '[{', ''))`
   let inner = withoutTexts(json)
   for (let level = 0; level < 8; level++) inner = `regexp_replace(${inner}, '[\\[{][^\\[\\]{}]*[\\]}]', '', 'g')`
-  return `case when ${lists(json)} < ${FEW_LISTS} then true else ${lists(inner)} < ${FEW_LISTS} end`
+  return `case when ${lists(json)} < ${UNCHECKED_LISTS} then true else ${lists(inner)} < ${UNCHECKED_LISTS} end`
 }
 
 function refuse(error: unknown): never {

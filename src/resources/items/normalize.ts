@@ -103,14 +103,11 @@ function spotsOf(coords: NonNullable<Item['droppedBy']>[number]['coords']): read
 }
 
 function ingredientOf({
-  consumableOnlyIDs,
-  itemOnlyIDs,
-  ingredientPositionModifiers,
+  consumableOnlyIDs: onConsumables,
+  itemOnlyIDs: onItems,
+  ingredientPositionModifiers: onNeighbours,
 }: Item): Rows['parts']['ingredient'] {
-  if (!consumableOnlyIDs && !itemOnlyIDs && !ingredientPositionModifiers) return []
-  const onConsumables = consumableOnlyIDs
-  const onItems = itemOnlyIDs
-  const onNeighbours = ingredientPositionModifiers
+  if (!onConsumables && !onItems && !onNeighbours) return []
   return [
     {
       charges: onConsumables?.charges,

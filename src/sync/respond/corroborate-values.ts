@@ -240,7 +240,7 @@ async function confirmShown(sql: Sql, witness: Witness, { history }: Values, kno
   const of = [...new Set(claims.flatMap(({ subject }) => known.get(subject) ?? []))]
   const chains = await readChains(sql, witness, history, of)
   const spanOf = (chain: readonly Link[] = []) =>
-    Math.max(...Object.keys(history.corroborated ?? {}).map((property) => returnSpan(history, chain, property)))
+    Math.max(0, ...Object.keys(history.corroborated ?? {}).map((property) => returnSpan(history, chain, property)))
   const spanned = claims.map((claim) => ({ ...claim, span: spanOf(chains.get(claim.subject)) }))
   await corroborate(sql, witness, 'shown', spanned)
 }

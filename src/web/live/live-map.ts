@@ -2,7 +2,7 @@ import { visibleLine } from '../../base/terminal-text.ts'
 import type { Sql } from '../../db/database.ts'
 import { guildColour } from '../../drawing/colours.ts'
 import { labelOf, labelWidth, mapTitle } from '../../drawing/map/map.ts'
-import { clockTime, dayOf, RECENT } from '../../drawing/words.ts'
+import { clockTime, dayOf, RECENT_MS } from '../../drawing/words.ts'
 
 interface Held {
   readonly territory: string
@@ -33,7 +33,7 @@ export async function liveMap(sql: Sql, now: Date): Promise<string> {
   const last = held.reduce<Date | null>((latest, { at }) => (at && (!latest || at > latest) ? at : latest), null)
   return JSON.stringify({
     at: last === null ? null : `${dayOf(last, now)}, ${clockTime(last)}`,
-    isRecent: last !== null && now.getTime() - last.getTime() < RECENT,
+    isRecent: last !== null && now.getTime() - last.getTime() < RECENT_MS,
     title: titleOf(held.filter(({ isPlaced }) => isPlaced)),
     guilds: [...guilds].map(([name, [label, colour]]) => [name, label, labelWidth(label), colour]),
     holders: Object.fromEntries(

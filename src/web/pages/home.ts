@@ -6,7 +6,7 @@ import { changesOf, type Kind, type Patch, patchText } from '../../drawing/patch
 import { shiftsOf } from '../../drawing/patch/patch-shifts.ts'
 import { observedOf, type Period, stepOf } from '../../drawing/period.ts'
 import { readWatched } from '../../drawing/time-axis.ts'
-import { count, every, instant, length, moment, number, RECENT } from '../../drawing/words.ts'
+import { count, every, instant, length, moment, number, RECENT_MS } from '../../drawing/words.ts'
 import { guildChip, guildLink, link } from '../html/links.ts'
 import type { Page, Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
@@ -136,7 +136,7 @@ async function capturesNumber(sql: Sql, { from, to, now, isLive, kept }: During)
   // In a gap none is known; some that fell into it may be known from after it.
   if (all === 0 && watched.every(({ coverage }) => coverage === 0))
     return { ...nothing, value: '?', label: 'captures', said: 'No capture is known' }
-  const isNow = isLive && now.getTime() - seen.last.getTime() < RECENT
+  const isNow = isLive && now.getTime() - seen.last.getTime() < RECENT_MS
   const first = seen.first > from ? seen.first : from
   const last = isNow || seen.last > to ? to : seen.last
   const when = spanText(first, last, now, isNow)
@@ -179,7 +179,7 @@ async function onlineNumbers(sql: Sql, { from, to, now, isLive, kept }: During):
   const { total, hidden, up } = end ?? { total: null, hidden: null, up: null }
   if (total === null) return nothing
   const listed = total - (hidden ?? 0)
-  const when = isLive && now.getTime() - last.getTime() < RECENT ? '' : ` on ${moment(last, now)}`
+  const when = isLive && now.getTime() - last.getTime() < RECENT_MS ? '' : ` on ${moment(last, now)}`
   const hiding = hidden === null ? '' : `, ${number(hidden)} hidden`
   const bars = { href: kept('/worlds'), barsLabel: `Averages of each ${every(step)} before` }
   return [
@@ -386,7 +386,7 @@ async function lootCard(sql: Sql, { to, now, isLive }: During): Promise<Markup> 
   )
   const next = first.since.getTime() + WEEK
   const left = (next - (isLive ? now : to).getTime()) / 1000
-  const isOld = isLive && seen !== null && now.getTime() - seen.last.getTime() >= RECENT
+  const isOld = isLive && seen !== null && now.getTime() - seen.last.getTime() >= RECENT_MS
   const row = ({ pool, kind, reward }: Loot) =>
     html`<li><span class="soft">${pool.toLowerCase().includes(kind.toLowerCase()) ? pool : `${pool} (${kind.toLowerCase()})`}</span> ${items.has(reward) ? link('items', items.get(reward) ?? reward, reward) : reward}</li>`
   return cardOf(
