@@ -240,6 +240,30 @@ describe('every page', () => {
     const near = async (path: string) => {
       const { status, text } = await ask(path)
       expect(status).toBe(404)
+  test.each([
+    '/guilds?',
+    '/guilds?q=guild&',
+    '/territories?',
+    '/captures?',
+    '/items?',
+    '/items?from=2026-06-01T10:30Z&to=2026-06-01T11:00Z&',
+    '/patches?',
+    '/nodes?',
+    '/runs?',
+    '/items/bow?',
+  ])('after the last of a list says that it ends, not that there is nothing: %s', async (path) => {
+    const { ask } = await served()
+    const { status, text } = await ask(`${path}page=50`)
+    const { document } = parseHTML(text)
+    expect([status, document.querySelector('main')?.textContent]).toEqual([
+      200,
+      expect.stringContaining('The list ends before page 50'),
+    ])
+    expect(text).not.toMatch(/ known yet| seen yet|>0 |No run began|9,\d01 to/)
+    const [, back] = linksOf(text, 'header p.at a').find(([said]) => said?.includes('Before')) ?? []
+    expect(back).toBe(`${path}page=1`.replaceAll(/(?<=\d\d):(?=\d\d)/g, '%3A'))
+  })
+
       return linksOf(text, 'li a')
     }
     expect(await near('/territories/Oka')).toEqual([['Oak', '/territories/Oak']])

@@ -168,19 +168,23 @@ export function pageOf(path: string, query: URLSearchParams, size = ROWS_OF_LIST
     const others = [...query].filter(([name]) => name !== 'page')
     return html`<a href="${path}?${new URLSearchParams([...others, ['page', String(place)]])}">${said}</a> `
   }
+  /** What is said where the list ends before the page; else undefined. A statement that counts its rows does not say then how many there are. */
+  const past = (shown: number) => (page > 1 && shown === 0 ? `The list ends before page ${number(page)}` : undefined)
   return {
     /** Rows of a page. */
     size,
     /** Rows of the pages before it. */
     offset,
+    past,
     /** Which rows are shown, such as `201 to 400 of 1,024`; undefined where all are. */
     range: (shown: number, total: number) =>
-      total > size ? `${number(offset + 1)} to ${number(offset + shown)} of ${number(total)}` : undefined,
+      past(shown) ??
+      (total > size ? `${number(offset + 1)} to ${number(offset + shown)} of ${number(total)}` : undefined),
     /** Links to the pages before and after it. */
     links: (total: number): Markup => {
       const hasNext = total > offset + size
       if (page === 1 && !hasNext) return html``
-      return html`<p class="at">${page > 1 ? to(page - 1, '← Before') : ''}${hasNext ? to(page + 1, 'Next →') : ''}</p>`
+      return html`<p class="at">${page > 1 ? to(Math.max(1, Math.min(page - 1, Math.ceil(total / size))), '← Before') : ''}${hasNext ? to(page + 1, 'Next →') : ''}</p>`
     },
   }
 }

@@ -93,10 +93,11 @@ export async function guildsPage(visit: Visit): Promise<Page> {
   const found = await guildsBy(visit, frame, { text, by, isFalling, offset: page.offset, size: page.size })
   const total = found[0]?.total ?? 0
   const none = missing('list', 'No guild is known yet', 'wynnsync sync guild-list guilds territories')
+  const past = page.past(found.length)
   const amount = total === 0 && text === '' ? none.title : count(total, 'guild')
   return {
     path: text === '' ? '/guilds' : `/guilds?q=${encodeURIComponent(text)}`,
-    title: `${amount}${text === '' ? '' : ` like ${text}`}`,
+    title: past ?? `${amount}${text === '' ? '' : ` like ${text}`}`,
     lead: 'Guilds by name or prefix, those that hold most territories now first. Won and lost are territories of the period, as far as the map was watched; all else is as last seen.',
     control: html`${control}${searchForm('/guilds', [['q', 'Name or prefix']], query)}`,
     links: page.links(total),
@@ -104,7 +105,7 @@ export async function guildsPage(visit: Visit): Promise<Page> {
       chapterOf(
         'guilds',
         'Guilds',
-        total === 0
+        total === 0 && !past
           ? { ...none, title: text === '' ? none.title : amount }
           : listFigure('list', page.range(found.length, total) ?? amount, {
               columns: headings.map(([key, heading]) =>

@@ -201,7 +201,7 @@ async function revisionsPart({ sql, query }: Visit, { id, path, facts, period }:
   return {
     links: page.links(total),
     figures: [
-      ...(range ? [{ id: 'part', title: `Versions ${range}` }] : []),
+      ...(range ? [{ id: 'part', title: page.past(versions.length) ?? `Versions ${range}` }] : []),
       ...(versions.length > 1 ? [choiceFigure(path, versions, revisions)] : []),
       ...revisionFigures(id, revisions),
     ],

@@ -110,9 +110,10 @@ async function listOf({ sql, query }: Visit, wanted: readonly SqlValue[], isNarr
   )
   const total = found[0]?.total ?? 0
   const none = missing('list', 'No item was seen yet', 'wynnsync sync items')
-  const isNone = total === 0 && !isNarrowed
+  const past = page.past(found.length)
+  const isNone = total === 0 && !isNarrowed && !past
   return {
-    title: isNone ? none.title : count(total, 'item'),
+    title: past ?? (isNone ? none.title : count(total, 'item')),
     lead: 'Items by name, type, tier, class, level and identification.',
     links: page.links(total),
     figure: isNone

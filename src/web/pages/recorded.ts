@@ -249,8 +249,9 @@ async function listOf({ sql, now, query }: Visit, kind: Listed, period: Period |
     [now, text, page.offset, period?.from ?? null, period?.to ?? null],
   )
   const total = rows[0]?.total ?? 0
-  const isNone = total === 0 && text === '' && period === undefined
-  const title = isNone ? `No ${one} was seen yet` : count(total, one, many)
+  const past = page.past(rows.length)
+  const isNone = total === 0 && text === '' && period === undefined && !past
+  const title = past ?? (isNone ? `No ${one} was seen yet` : count(total, one, many))
   const heading = ({ name: key, heading: said }: Column) =>
     sortLink(
       { key, heading: said },
@@ -292,7 +293,7 @@ interface QuestRow {
 export async function questsPage(visit: Visit): Promise<Page> {
   const { sql, query } = visit
   const { frame, control, isWhole } = await shownPeriod(visit, { path: '/quests', of: ['quests'], days: Infinity })
-  const { size, offset, range, links } = pageOf('/quests', query)
+  const { size, offset, past, range, links } = pageOf('/quests', query)
   const found = await sql.query<QuestRow>(
     `select latest.*, change.*
        from (select) one
@@ -336,7 +337,7 @@ export async function questsPage(visit: Visit): Promise<Page> {
         ]
       : isWhole
         ? []
-        : [{ id: 'changes', title: 'No change was seen in this period' }]),
+        : [{ id: 'changes', title: past(rows.length) ?? 'No change was seen in this period' }]),
   ]
   return {
     path: '/quests',

@@ -59,18 +59,20 @@ export async function runsPage(visit: Visit): Promise<Page> {
   const isOther = sort.startsWith('-')
   const [by, , isUsual] = headings.find(([key]) => key === sort.replace(/^-/, '')) ?? headings[0]
   const isFalling = isUsual !== isOther
-  const { size, offset, links } = pageOf('/runs', query, RUNS_OF_PAGE)
+  const { size, offset, past, links } = pageOf('/runs', query, RUNS_OF_PAGE)
   const wanted = { resources: resource === '' ? [] : [resource], failed, since: frame.from, until: frame.to }
   const found = await readRuns(sql, { ...wanted, limit: size + 1, offset, order: { by, isFalling } })
   const runs = found.slice(0, size)
   const of = `${resource === '' ? '' : ` of ${resource}`}${failed ? ' that failed' : ''}`
+  const end = past(runs.length)
   const isFirst = offset === 0 && by === 'startedAt' && isFalling
   const amount =
-    offset === 0 && found.length <= size
+    end ??
+    (offset === 0 && found.length <= size
       ? `${found.length === 0 ? 'No run' : count(found.length, 'run')}${of}`
       : isFirst
         ? `The latest ${size} runs${of}`
-        : `Runs ${number(offset + 1)} to ${number(offset + runs.length)}${of}`
+        : `Runs ${number(offset + 1)} to ${number(offset + runs.length)}${of}`)
   const columns = [
     ...headings.map(([key, heading]) =>
       sortLink({ key, heading }, { by, isOther, isFalling }, { path: '/runs', query, anchor: 'runs' }),
@@ -82,8 +84,8 @@ export async function runsPage(visit: Visit): Promise<Page> {
     title: `${amount}, ${moment(frame.from, frame.writtenAt)} to ${moment(frame.to, frame.writtenAt)}`,
     lead: 'The ledger: what was run when, and what came of it.',
     control: html`${control}${filterForm(visit)}`,
-    links: links(offset + found.length),
-    chapters: [chapterOf('ledger', 'Runs', runsFigure(runs, columns))],
+    links: links(end ? 0 : offset + found.length),
+    chapters: [chapterOf('ledger', 'Runs', end ? { id: 'runs', title: end } : runsFigure(runs, columns))],
   }
 }
 

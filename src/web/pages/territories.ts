@@ -79,13 +79,15 @@ export async function territoriesPage(visit: Visit): Promise<Page> {
   // Hundreds of numbers a guild: wynnsync query guild_territory_count has them.
   const { table: _, ...drawn } = empires
   const held = rows.filter(({ uuid }) => uuid !== null)
+  const table = shownTable(rows, page, query)
   const figure: Figure =
     rows.length === 0
       ? missing('list', 'No territory is known yet', 'wynnsync sync territories')
       : listFigure(
           'list',
-          `${count(held.length, 'territory has', 'territories have')} a holder, of ${rows.length}${seenText(rows, visit.now)}`,
-          shownTable(rows, page, query),
+          page.past(table.rows.length) ??
+            `${count(held.length, 'territory has', 'territories have')} a holder, of ${rows.length}${seenText(rows, visit.now)}`,
+          table,
         )
   return {
     path: '/territories',

@@ -102,7 +102,9 @@ export async function changesFigure(
   const amount = `${count(total, 'change')} of ${many}`
   const isSeen = seen !== null && seen.first < to && seen.last >= from
   const none = seen ? undefined : missing('list', `No ${one} was seen yet`, `wynnsync sync ${resource}`)
-  const title = total > 0 ? amount : (none?.title ?? `No ${isSeen ? `change of ${many}` : one} was seen in this period`)
+  const past = page.past(rows.length)
+  const title =
+    past ?? (total > 0 ? amount : (none?.title ?? `No ${isSeen ? `change of ${many}` : one} was seen in this period`))
   const heading = ({ name, heading: said }: Shown) =>
     sortLink({ key: name, heading: said }, { by, isOther, isFalling }, { path, query, anchor: 'list' })
   const cellsOf = (row: ChangeRow & Record<string, Cell>) =>
@@ -113,7 +115,7 @@ export async function changesFigure(
     title,
     lead: `What was seen to appear, change or disappear, ${moment(from, writtenAt)} to ${moment(to, writtenAt)}.`,
     figure:
-      total === 0
+      total === 0 && !past
         ? (none ?? { id: 'list', title })
         : listFigure('list', page.range(rows.length, total) ?? amount, {
             columns: all.map(heading),
