@@ -233,6 +233,8 @@ describe('every page', () => {
     expect((await ask('/territories/Oa')).status).toBe(404)
     for (const path of ['/territories/%E2%80%8BOak%20', '/guilds/Guild%20%20b', '/guilds/%EF%BC%A7uild%20b%20'])
       expect([path, [200, 302].includes((await ask(path)).status)]).toEqual([path, true])
+    const period = 'from=2026-06-01T10%3A00Z&to=2026-06-01T11%3A00Z'
+    expect((await ask(`/guilds/BBB?${period}`)).headers.location).toBe(`/guilds/Guild%20b?${period}`)
   })
 
   test('offers what is near where nothing has the name', async () => {

@@ -164,7 +164,7 @@ export function addPages(app: Hono, site: Site): void {
           const keep: NonNullable<Visit['kept']> = async (make) =>
             (await parts(`${path} ${key}`, make)) as Awaited<ReturnType<typeof make>>
           const [page, health] = await Promise.all([
-            pageOf(site, { build, name, query, kept: keep }).catch((error) => inOtherCase(error, path, name)),
+            pageOf(site, { build, name, query, kept: keep }).catch((error) => inOtherCase(error, path, name, query)),
             healthOf('', readHealthOf),
           ])
           if (typeof page === 'string') return page
@@ -187,8 +187,8 @@ export function addPages(app: Hono, site: Site): void {
   }
 }
 
-/** The path of the one thing whose name or prefix differs in its case, spaces or forms of letters alone. @throws the error where there is none, or are several */
-function inOtherCase(error: unknown, path: string, name: string): string {
+/** The path of the one thing, with the query, whose name or prefix differs in its case, spaces or forms of letters alone. @throws the error where there is none, or are several */
+function inOtherCase(error: unknown, path: string, name: string, query: URLSearchParams): string {
   const { similar } = problemOf(error).details
   const plain = (one: string) => plainSpelling(one).toLowerCase()
   const isSame = (one: string) => plain(one) === plain(name)
@@ -198,7 +198,7 @@ function inOtherCase(error: unknown, path: string, name: string): string {
   })
   const [one, ...others] = new Set(found)
   if (one === undefined || one === name || others.length > 0) throw error
-  return path.replace(':name', encodeURIComponent(one))
+  return `${path.replace(':name', encodeURIComponent(one))}${query.size > 0 ? `?${query}` : ''}`
 }
 
 /** How old parts of a page may be, ms. */
