@@ -162,6 +162,9 @@ describe('every page', () => {
     for (const path of ['/map', '/records', '/patches', '/runs', '/pools', '/quests', '/items', '/events', '/aspects'])
       expect([path, await cachingOf(`${path}?to=2026-06-01T12:00Z`)]).toEqual([path, 'max-age=3600'])
     expect(await cachingOf('/captures')).toBe('no-cache')
+    // It ends at another instant tomorrow.
+    for (const word of ['yesterday', '-2d'])
+      expect([word, await cachingOf(`/captures?to=${word}`)]).toEqual([word, 'no-cache'])
     for (const path of ['/guilds', '/territories', '/territories/Oak', '/worlds', '/status', '/leaderboards'])
       expect([path, await cachingOf(`${path}?to=2026-06-01T12:00Z`)]).toEqual([path, 'no-cache'])
     expect(await cachingOf(`/guilds/${guildId('a')}?to=2026-06-01T12:00Z`)).toBe('no-cache')
@@ -230,18 +233,13 @@ describe('every page', () => {
       expect([path, status, headers.location]).toEqual([path, 302, to])
       expect([to, (await ask(to)).status]).toEqual([to, 200])
     }
+    const period = 'from=2026-06-01T10%3A00Z&to=2026-06-01T11%3A00Z'
+    expect((await ask(`/guilds/BBB?${period}`)).headers.location).toBe(`/guilds/Guild%20b?${period}`)
     expect((await ask('/territories/Oa')).status).toBe(404)
     for (const path of ['/territories/%E2%80%8BOak%20', '/guilds/Guild%20%20b', '/guilds/%EF%BC%A7uild%20b%20'])
       expect([path, [200, 302].includes((await ask(path)).status)]).toEqual([path, true])
-    const period = 'from=2026-06-01T10%3A00Z&to=2026-06-01T11%3A00Z'
-    expect((await ask(`/guilds/BBB?${period}`)).headers.location).toBe(`/guilds/Guild%20b?${period}`)
   })
 
-  test('offers what is near where nothing has the name', async () => {
-    const { ask } = await served()
-    const near = async (path: string) => {
-      const { status, text } = await ask(path)
-      expect(status).toBe(404)
   test.each([
     '/guilds?',
     '/guilds?q=guild&',
@@ -266,6 +264,11 @@ describe('every page', () => {
     expect(back).toBe(`${path}page=1`.replaceAll(/(?<=\d\d):(?=\d\d)/g, '%3A'))
   })
 
+  test('offers what is near where nothing has the name', async () => {
+    const { ask } = await served()
+    const near = async (path: string) => {
+      const { status, text } = await ask(path)
+      expect(status).toBe(404)
       return linksOf(text, 'li a')
     }
     expect(await near('/territories/Oka')).toEqual([['Oak', '/territories/Oak']])

@@ -204,13 +204,14 @@ function inOtherCase(error: unknown, path: string, name: string, query: URLSearc
 /** How old parts of a page may be, ms. */
 const PART_MS = 10_000
 
-/** What happened in a period that ended long ago changes only with what is loaded later. */
+/** What happened in a period that ended long ago changes only with what is loaded later. `yesterday` ends at another instant each day. */
 const PAST_CACHE_CONTROL = 'max-age=3600'
 const DAY = 86_400_000
 
 function isPast(query: URLSearchParams, clock: Clock): boolean {
-  const to = instantOf(query.get('to') ?? query.get('at') ?? '', clock.now())
-  return to !== undefined && to.getTime() < clock.now() - DAY
+  const text = query.get('to') ?? query.get('at') ?? ''
+  const to = instantOf(text, clock.now())
+  return to !== undefined && /^\s*\d/.test(text) && to.getTime() < clock.now() - DAY
 }
 
 /**
