@@ -212,6 +212,7 @@ describe.each(kindsAtNight)('the pages on the %s database', (kind) => {
       expect([path, status, headers['content-type']]).toEqual([path, 404, 'text/html; charset=UTF-8'])
     }
     expect((await ask('/map?at=noon')).status).toBe(400)
+    expect((await ask('/map?at=2027-06-01')).status).toBe(400)
     const { headers } = await ask('/items/bow')
     expect((await ask('/items/bow', { 'if-none-match': String(headers.etag) })).status).toBe(304)
   })

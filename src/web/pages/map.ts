@@ -146,5 +146,8 @@ function shownInstant(text: string, now: Date): Date {
   // Of years that can have been observed.
   if (at === undefined || at.getUTCFullYear() < 2000 || at.getUTCFullYear() > 9000)
     throw new Problem('bad-argument', { detail: `at must be ${INSTANT}`, argument: 'at' })
+  // A minute more, as of a period.
+  if (at.getTime() > now.getTime() + 60_000)
+    throw new Problem('bad-argument', { detail: 'at must not be after now', argument: 'at' })
   return at
 }
