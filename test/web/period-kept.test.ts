@@ -110,4 +110,16 @@ describe('a page of a period', () => {
       30,
     ])
   })
+
+  test('has all of its rows as CSV, also more than the first hundred', async () => {
+    const numbers = Array.from({ length: 130 }, (_, nth) => nth + 1)
+    await syncGuild(web.world, guildBody('d', members(...numbers)), '12:40')
+    const { document, rows, ask } = await pageOf(`/guilds/${guildId('d')}`)
+    expect(rows('members-list')).toHaveLength(numbers.length)
+    for (const question of ['member_activity', 'member_contribution']) {
+      const csv = document.querySelector(`a[href*="/${question}?"]`)?.getAttribute('href')
+      const lines = (await ask(String(csv))).text.trim().split(/\r?\n/).slice(1)
+      expect([question, lines.length]).toEqual([question, numbers.length])
+    }
+  })
 })

@@ -1,6 +1,7 @@
 import { html, raw } from 'hono/html'
 import { guildColour } from '../../drawing/colours.ts'
 import type { Cell, Markup } from '../../drawing/html-table.ts'
+import { limits } from '../api/arguments.ts'
 
 export const pathOf = (folder: string, name: string, before = '/'): string =>
   `/${folder}${before}${encodeURIComponent(name)}`
@@ -14,7 +15,7 @@ export function link(folder: string, name: string, text = name, before = '/'): M
   return html`<a href="${pathOf(folder, name, before)}">${shown === '' ? name : shown}</a>`
 }
 
-/** The answer of a question as CSV. Of a pair of instants, a column lies between them, before the second. */
+/** The answer of a question as CSV, as many rows as one answer may have. Of a pair of instants, a column lies between them, before the second. */
 export function csvLink(
   question: string,
   given: Readonly<Record<string, string | number | Date | readonly [from: Date, to: Date]>>,
@@ -26,6 +27,7 @@ export function csvLink(
     else if (value instanceof Date) query.set(name, value.toISOString())
     else for (const [nth, by] of ['gte', 'lt'].entries()) query.append(name, `${by}.${value[nth]?.toISOString()}`)
   }
+  query.set('limit', `${limits.most}`)
   query.set('format', 'csv')
   return html`<a href="/api/v1/${question}?${query}" rel="nofollow">${text}</a>`
 }

@@ -158,7 +158,7 @@ async function drawnOf(sql: Sql, frame: Frame): Promise<readonly Figure[]> {
     readHolders(sql, frame.to).then((guilds) => captureMatrixFigure(sql, { ...frame, roster: rosterOf(guilds) })),
   ])
   if (!table || table.rows.length <= LISTED_PAIRS) return [captures, { ...matrix, ...(table && { table }) }]
-  const all = csvLink('capture_matrix', { from_time: frame.from, to_time: frame.to, limit: 10_000 }, 'CSV of all')
+  const all = csvLink('capture_matrix', { from_time: frame.from, to_time: frame.to }, 'CSV of all')
   const note = html`The first ${number(LISTED_PAIRS)} of ${number(table.rows.length)} pairs; ${all}.`
   return [captures, { ...matrix, table: { ...table, rows: table.rows.slice(0, LISTED_PAIRS), note } }]
 }

@@ -94,7 +94,7 @@ async function lostFigure({ sql }: Visit, uuid: string, { from, to }: Frame): Pr
         open.length > LISTED_LOSSES
           ? html`The ${number(LISTED_LOSSES)} that were captured last; ${csvLink(
               'territory_capture',
-              { from_guild_uuid: uuid, is_recapture: 'is.false', captured_at: [from, to], limit: 10_000 },
+              { from_guild_uuid: uuid, is_recapture: 'is.false', captured_at: [from, to] },
               'CSV of all that was lost in this period',
             )}.`
           : undefined,
@@ -175,7 +175,7 @@ function warFigure(
         ]),
       note:
         rivals.length > LISTED_RIVALS
-          ? html`The first ${LISTED_RIVALS} of ${number(rivals.length)}; ${csvLink('capture_matrix', { from_time: from, to_time: to, limit: 10_000 }, 'CSV of who took how many from whom')}.`
+          ? html`The first ${LISTED_RIVALS} of ${number(rivals.length)}; ${csvLink('capture_matrix', { from_time: from, to_time: to }, 'CSV of who took how many from whom')}.`
           : undefined,
     }),
     lead: 'Territories that changed hands in this period, as far as the map was watched.',

@@ -217,7 +217,7 @@ const LISTED_MOVES = 40
 /** Of moves of years the last ones: a page is read on a phone, too. */
 function latestMoves({ table, ...figure }: Figure, uuid: string, { from, to }: Frame): Figure {
   if (!table || table.rows.length <= LISTED_MOVES) return { ...figure, ...(table && { table }) }
-  const all = csvLink('membership_event', { guild_uuid: uuid, at: [from, to], limit: 10_000 }, 'CSV of all')
+  const all = csvLink('membership_event', { guild_uuid: uuid, at: [from, to] }, 'CSV of all')
   const note = html`The last ${number(LISTED_MOVES)} of ${number(table.rows.length)}; ${all}.`
   return { ...figure, table: { ...table, rows: table.rows.slice(-LISTED_MOVES), note } }
 }
@@ -435,7 +435,7 @@ async function namesFigure({ sql, finders }: Visit, uuid: string): Promise<Figur
   return listFigure('names-list', `Known as ${labelOf(latest)}`, {
     columns: ['Name', 'Prefix', 'From (UTC)', 'Until (UTC)'],
     rows: names.map(({ name, prefix, since, until }) => [name, prefix, since, until ?? 'now']),
-    note: csvLink('guild_history', { guild_uuid: uuid, limit: 10_000 }),
+    note: csvLink('guild_history', { guild_uuid: uuid }),
   })
 }
 

@@ -42,7 +42,7 @@ export async function mapPage(visit: Visit): Promise<Page> {
       const places = placesOf(isBrief ? rows.map((row) => ({ ...row, stored: null })) : rows)
       return overlayWith({ ...places, levels, blind: blindAt(steps, moments?.blind ?? []) })
     },
-    listAt: (at: Date) => csvLink('map_at', { at, limit: 10_000 }),
+    listAt: (at: Date) => csvLink('map_at', { at }),
     ...(isLive ? { aside: liveCaptures } : {}),
   }
   const map = await mapFigure(sql, frame)

@@ -258,7 +258,7 @@ async function sessionsFigure({ sql }: Visit, player: string): Promise<Figure> {
           until,
           { value: seconds, shown: seconds < 1 ? 'listed once' : length(seconds) },
         ]),
-      note: html`${sessions.length > LISTED_SESSIONS ? `The latest ${LISTED_SESSIONS}; ` : ''}${csvLink('player_session', { player_uuid: player, limit: 10_000 })}`,
+      note: html`${sessions.length > LISTED_SESSIONS ? `The latest ${LISTED_SESSIONS}; ` : ''}${csvLink('player_session', { player_uuid: player })}`,
     },
     isTableShown: true,
   }

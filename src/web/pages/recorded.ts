@@ -332,7 +332,7 @@ export async function questsPage(visit: Visit): Promise<Page> {
               after,
               patch === null ? '' : link('patches', String(patch)),
             ]),
-            note: csvLink('quest_change', { changed_at: [frame.from, frame.to], limit: 10_000 }),
+            note: csvLink('quest_change', { changed_at: [frame.from, frame.to] }),
           }),
         ]
       : isWhole

@@ -248,7 +248,7 @@ function holdsFigure(
       ]),
       note:
         longest.all > holds.length
-          ? html`The latest ${number(holds.length)} of ${number(longest.all)}; ${csvLink('territory_hold', { territory: name, limit: 10_000 }, 'CSV of all')}.`
+          ? html`The latest ${number(holds.length)} of ${number(longest.all)}; ${csvLink('territory_hold', { territory: name }, 'CSV of all')}.`
           : undefined,
     },
   )

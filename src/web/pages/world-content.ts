@@ -100,7 +100,7 @@ function leftChapter(left: readonly LeftReward[], items: ReadonlyMap<string, str
   ])
   const note =
     total > LISTED_LEFT &&
-    html`The latest ${LISTED_LEFT} of ${number(total)}; ${csvLink('reward_span', { level: 0, until: [from, to], limit: 10_000 }, 'CSV of all')}.`
+    html`The latest ${LISTED_LEFT} of ${number(total)}; ${csvLink('reward_span', { level: 0, until: [from, to] }, 'CSV of all')}.`
   return chapterOf(
     'left',
     'No longer there',
