@@ -18,9 +18,9 @@ const map = (holder: string, since: number, every = 1) =>
   )
 
 describe('a long list', () => {
-  const { served } = webWorldOf()
+  const web = webWorldOf()
   const pageOf = async (path: string) => {
-    const { ask } = await served()
+    const { ask } = await web.served()
     const { status, text } = await ask(path)
     expect([path, status]).toEqual([path, 200])
     const { document } = parseHTML(text)
@@ -85,6 +85,10 @@ describe('a long list', () => {
       'Changed',
       'Gone',
       'Why',
+    // A question has the place that is called so, and none of the others.
+    const csvOf = async (place: string) =>
+      (await pageOf(`/captures?territory=${encodeURIComponent(place)}`)).isThere('#latest a[href*="format=csv"]')
+    expect([await csvOf('Place 7'), await csvOf('place 7')]).toEqual([true, false])
     ])
     expect(first.title).toMatch(/^The latest 100 runs, /)
     expect(first.rows('runs').length).toBe(100)

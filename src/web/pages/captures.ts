@@ -111,9 +111,10 @@ async function listed({ sql, query }: Visit, { from, to }: Frame) {
     sortLink({ key, heading }, { by, isOther, isFalling }, { path: '/captures', query, anchor: 'latest' }),
   )
   const sorted = reached < total ? `Sorted: the latest ${number(SORTED_CAPTURES)} of ${number(total)}. ` : ''
-  const of = { captured_at: [from, to] as const, ...(territory !== '' && { territory }), limit: 10_000 }
-  // The question has no guild that is either side.
-  const note = guild === '' ? html`${sorted}${csvLink('territory_capture', of)}` : sorted
+  const of = { captured_at: [from, to] as const, ...(territory !== '' && { territory }) }
+  // The question has no guild that is either side, and no part of a name.
+  const isAsked = guild === '' && (territory === '' || shown.every((one) => one.territory === territory))
+  const note = isAsked ? html`${sorted}${csvLink('territory_capture', of)}` : sorted
   return {
     total,
     of: `${territory === '' ? '' : ` of ${territory}`}${guild === '' ? '' : ` by or from ${guild}`}`,
