@@ -17,6 +17,19 @@ const map = (holder: string, since: number, every = 1) =>
     }),
   )
 
+const vault = (length: number) => ({
+  name: 'Vault',
+  internalName: 'vault',
+  type: 'RAID',
+  rewards: Array.from({ length }, (_, nth) => ({
+    name: `Ring ${nth + 1}`,
+    tier: 'RARE',
+    type: 'ITEM',
+    amount: 1,
+    always: false,
+  })),
+})
+
 describe('a long list', () => {
   const web = webWorldOf()
   const pageOf = async (path: string) => {
@@ -31,6 +44,7 @@ describe('a long list', () => {
     return {
       rows,
       title: String(document.querySelector('h1')?.textContent),
+      heading: (id: string) => document.querySelector(`#${id} h3`)?.textContent,
       head: (id: string) => [...document.querySelectorAll(`#${id} th`)].map(({ textContent }) => textContent),
       link: (selector: string) => String(document.querySelector(selector)?.getAttribute('href')),
       isThere: (selector: string) => document.querySelector(selector) !== null,
@@ -71,6 +85,10 @@ describe('a long list', () => {
     expect((await pageOf('/captures?territory=Place%207')).title).toBe('1 capture of Place 7')
     expect((await pageOf('/captures?territory=place%207')).rows('latest').length).toBe(12)
     expect((await pageOf('/captures?territory=%25&guild=%27')).title).toBe(`0 captures of % by or from '`)
+    // A question has the place that is called so, and none of the others.
+    const csvOf = async (place: string) =>
+      (await pageOf(`/captures?territory=${encodeURIComponent(place)}`)).isThere('#latest a[href*="format=csv"]')
+    expect([await csvOf('Place 7'), await csvOf('place 7')]).toEqual([true, false])
   })
 
   test('of runs has pages, and is sorted by its headings', async () => {
@@ -85,10 +103,6 @@ describe('a long list', () => {
       'Changed',
       'Gone',
       'Why',
-    // A question has the place that is called so, and none of the others.
-    const csvOf = async (place: string) =>
-      (await pageOf(`/captures?territory=${encodeURIComponent(place)}`)).isThere('#latest a[href*="format=csv"]')
-    expect([await csvOf('Place 7'), await csvOf('place 7')]).toEqual([true, false])
     ])
     expect(first.title).toMatch(/^The latest 100 runs, /)
     expect(first.rows('runs').length).toBe(100)
@@ -117,20 +131,24 @@ describe('a long list', () => {
     expect(none.title).toBe('No reward like bow is known at the end of this period')
   })
 
+  test('of loot says how many of what is called so left a pool, not of all', async () => {
+    await web.world.sync(lootPools, [vault(9)], '15:00')
+    const left = async (query: string) => {
+      const page = await pageOf(`/pools${query}`)
+      return [page.heading('rewards-left'), page.rows('rewards-left').map(([, , name]) => name)]
+    }
+    expect(await left('')).toEqual(['3 rewards left', ['Ring 10', 'Ring 11', 'Ring 12']])
+    expect(await left('?q=RING%2011')).toEqual(['1 reward left', ['Ring 11']])
+    expect(await left('?q=vault')).toEqual(await left(''))
+  })
+
   function webWorldOf() {
     return webWorld('server', async (world) => {
       await syncGuild(world, guildBody('a', { 1: { rank: 'owner' } }), '09:00')
       await world.sync(territories, map('a', 8), '10:00')
       await world.sync(territories, map('b', 11), '12:00')
       await world.sync(territories, map('c', 13, 10), '14:00')
-      const rewards = Array.from({ length: 12 }, (_, nth) => ({
-        name: `Ring ${nth + 1}`,
-        tier: 'RARE',
-        type: 'ITEM',
-        amount: 1,
-        always: false,
-      }))
-      await world.sync(lootPools, [{ name: 'Vault', internalName: 'vault', type: 'RAID', rewards }], '14:00')
+      await world.sync(lootPools, [vault(12)], '14:00')
       await world.db.query(
         `insert into sync.run (run_id, resource, status, observed_at, started_at, finished_at, program)
          select gen_random_uuid(), 'guilds', 'unchanged', at, at, at, 'test' from generate_series(timestamptz '2026-06-01T09:00Z', '2026-06-01T13:00Z', interval '1 minute') at`,

@@ -21,35 +21,36 @@ interface Reward {
   readonly reason: string | null
 }
 
+/** SQL: whether a text, `$4`, is in the name of a reward or of its pool. */
+const isMeant = `strpos(lower(concat(reward, E'\\n', pool) collate "C"), lower($4 collate "C")) > 0`
+
 /** Rewards that left the pools that the page lists. */
 const LISTED_LEFT = 200
 
 /** `/pools?q=`: what was in the loot pools of camps and raids at the end of a period, since when, and what left them in it; of all, or of what is called so. */
 export async function poolsPage(visit: Visit): Promise<Page> {
   const { sql, now, query } = visit
+  const text = query.get('q') ?? ''
   const { frame, control, seen } = await shownPeriod(visit, { path: '/pools', of: ['loot-pools'] })
   const found = await sql.query<Reward & { readonly ended: Date | null; readonly total: number }>(
     // While the API does not send them, it is unknown whether they are there.
     `with known as materialized (
        select pool.*, row_number() over () as nth
-         from analytics.loot_pool_at((select least($3::timestamptz, last_at, now()) from analytics.watch('loot-pools'))) pool)
+         from analytics.loot_pool_at((select least($3::timestamptz, last_at, now()) from analytics.watch('loot-pools'))) pool
+        where ${isMeant})
      select pool, kind, reward_type as type, reward, tier, amount, since, reason, null::timestamptz as ended, 0 as total, nth from known
       union all
      select * from (
        select pool, kind, reward_type, reward, tier, null::bigint, since, null, until, count(*) over ()::int,
               row_number() over (order by until desc, kind collate "C", pool collate "C", reward collate "C", tier collate "C") as nth
          from analytics.reward_span cross join (select analytics.times_not_sent('loot_pool_reward') as during) lacking
-        where level = 0 and until >= $1 and until < $2 and not coalesce(lacking.during @> until, false)) span
+        where level = 0 and until >= $1 and until < $2 and not coalesce(lacking.during @> until, false) and ${isMeant}) span
       where nth <= ${LISTED_LEFT}
       order by ended nulls first, nth`,
-    [frame.from, frame.to, new Date(frame.to.getTime() - 1)],
+    [frame.from, frame.to, new Date(frame.to.getTime() - 1), text],
   )
-  const text = query.get('q') ?? ''
-  const isMeant = ({ reward, pool }: Reward) =>
-    [reward, pool].some((name) => name?.toLowerCase().includes(text.toLowerCase()))
-  const rewards = found.filter((one) => one.ended === null && (text === '' || isMeant(one)))
+  const rewards = found.filter(({ ended }) => ended === null)
   const left = found
-    .filter((one) => text === '' || isMeant(one))
     .filter((one): one is typeof one & { ended: Date } => one.ended !== null)
     .sort((one, other) => +other.ended - +one.ended)
   const items = await itemsCalled(
