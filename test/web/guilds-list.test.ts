@@ -2,11 +2,11 @@ import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
 import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
-import { guildBody, place, syncGuild } from '../support/guild-answers.ts'
+import { guildBody, guildId, place, syncGuild } from '../support/guild-answers.ts'
 import { webWorld } from '../support/web-world.ts'
 
 describe('the list of guilds', () => {
-  const { served } = webWorld('server', async (world) => {
+  const web = webWorld('server', async (world) => {
     await world.sync(seasons, { 30: { initDate: '2026-05-20T10:00:00Z', endDate: '2026-07-01T10:00:00Z' } }, '09:00')
     await syncGuild(
       world,
@@ -23,6 +23,8 @@ describe('the list of guilds', () => {
     await world.sync(territories, held, '10:00')
     await world.sync(territories, { ...held, Elm: place('a', '10:30'), Ash: place('d', '10:40') }, '11:00')
   })
+
+  const { served } = web
 
   test('has those first that hold most on the map, whatever their profiles say and whether they are listed', async () => {
     const { ask } = await served()
@@ -67,5 +69,24 @@ describe('the list of guilds', () => {
       '?',
     ])
     expect(await rows('page=2')).toEqual([])
+  })
+
+  test('has as many territories of a guild as its page, also where the API does not say where one is', async () => {
+    const { ask } = await served()
+    const pageOf = async (path: string) => parseHTML((await ask(path)).text).document
+    await web.world.db.query(
+      `update game.territory set min_x = null, max_x = null, min_z = null, max_z = null where territory = 'Oak'`,
+    )
+    const [first] = (await pageOf('/guilds')).querySelectorAll('#list tbody tr')
+    expect([first?.children[0]?.textContent, first?.children[5]?.textContent]).toEqual(['Guild d', '2'])
+    const own = await pageOf(`/guilds/${guildId('d')}`)
+    expect(own.querySelector('#standing h3')?.textContent).toBe('It holds 2 territories of 3')
+    expect([...own.querySelectorAll('#standing tbody td:first-child')].map((one) => one.textContent)).toEqual([
+      'Ash',
+      'Oak',
+    ])
+    expect(own.querySelectorAll('#guild-map rect').length).toBe(1)
+    const home = await pageOf('/')
+    expect([home.querySelectorAll('#home-map rect').length, (await pageOf('/map')).title !== '']).toEqual([2, true])
   })
 })

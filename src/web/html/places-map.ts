@@ -21,11 +21,17 @@ export interface HeldPlace {
   readonly defences: string | null
   /** When the last response confirmed it; null of a time before. */
   readonly observed: Date | null
-  readonly x1: number
-  readonly z1: number
-  readonly x2: number
-  readonly z2: number
+  /** Its corners; null where the API does not say them: then no map has it. */
+  readonly x1: number | null
+  readonly z1: number | null
+  readonly x2: number | null
+  readonly z2: number | null
 }
+
+type Placed = HeldPlace & { readonly [Corner in 'x1' | 'z1' | 'x2' | 'z2']: number }
+
+const isPlaced = (place: HeldPlace): place is Placed =>
+  place.x1 !== null && place.z1 !== null && place.x2 !== null && place.z2 !== null
 
 /**
  * SQL to join to territories, `place`: `latest`, what each made in an hour, stored and had room for of each resource by its latest sample; NULL
@@ -53,8 +59,7 @@ export async function readPlaces(sql: Sql, at?: Date): Promise<HeldPlace[]> {
     `select territory, guild_uuid::text as uuid, guild_name as name, guild_prefix as prefix, held_from as since,
             is_hq as hq, treasury, defences, observed_at as observed,
             least(min_x, max_x) as x1, least(min_z, max_z) as z1, greatest(min_x, max_x) as x2, greatest(min_z, max_z) as z2
-       from (${known}) known
-      where min_x is not null and min_z is not null and max_x is not null and max_z is not null order by territory collate "C"`,
+       from (${known}) known order by territory collate "C"`,
     at ? [at] : [],
   )
 }
@@ -74,8 +79,9 @@ export function seenText(places: readonly Pick<HeldPlace, 'observed'>[], now: Da
   return asSeen(last > 0 ? new Date(last) : null, now)
 }
 
-/** Who holds the most of the places. */
-export function placesTitle(places: readonly HeldPlace[]): string {
+/** Who holds the most of the places on the map. */
+export function placesTitle(known: readonly HeldPlace[]): string {
+  const places = known.filter(isPlaced)
   const held = new Map<string | undefined, number>()
   for (const { uuid } of places) held.set(uuid ?? undefined, (held.get(uuid ?? undefined) ?? 0) + 1)
   return mapTitle(held, places.length, (uuid) => places.find((one) => one.uuid === uuid)?.name ?? undefined)
@@ -99,7 +105,9 @@ const WIDTH = 800
 const LABEL_SIZE = 11
 
 /** The map as it is, each territory a link to its page. */
-export function placesMap(places: readonly HeldPlace[], { id, guild, label }: Drawing): Markup {
+export function placesMap(known: readonly HeldPlace[], { id, guild, label }: Drawing): Markup | '' {
+  const places = known.filter(isPlaced)
+  if (places.length === 0) return ''
   const least = (of: 'x1' | 'z1') => places.reduce((edge, place) => Math.min(edge, place[of]), Infinity)
   const most = (of: 'x2' | 'z2') => places.reduce((edge, place) => Math.max(edge, place[of]), -Infinity)
   const west = least('x1')
@@ -109,7 +117,7 @@ export function placesMap(places: readonly HeldPlace[], { id, guild, label }: Dr
   const scale = WIDTH / Math.max(1, east - west)
   const height = Math.min(1200, Math.max(100, Math.round((south - north) * scale)))
   const down = height / Math.max(1, south - north)
-  const boxOf = (at: HeldPlace) => ({
+  const boxOf = (at: Placed) => ({
     x: Math.round((at.x1 - west) * scale),
     y: Math.round((at.z1 - north) * down),
     width: Math.max(1, Math.round((at.x2 - at.x1) * scale)),
@@ -139,7 +147,7 @@ export function placesMap(places: readonly HeldPlace[], { id, guild, label }: Dr
 }
 
 /** The places of each of those who hold most, and of all others together. */
-function groupsOf(places: readonly HeldPlace[]): HeldPlace[][] {
+function groupsOf(places: readonly Placed[]): Placed[][] {
   const groups = [...grouped(places, ({ uuid }) => uuid).values()].sort((one, other) => other.length - one.length)
   const others = groups.slice(SHAPED_HOLDERS).flat()
   return others.length > 0 ? [...groups.slice(0, SHAPED_HOLDERS), others] : groups

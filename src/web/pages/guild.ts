@@ -275,7 +275,7 @@ async function nowFigure(
     picture: html`<div class="standing">${banner ? bannerMarkup(banner, name) : ''}<div>${level}${facts}
 <p>A message when it wins or loses a territory: <code>${watch.split(' ').map((word) => html`<span>${word}</span> `)}</code></p>
 <p class="note"><a href="/feeds/guilds/${uuid}.atom">Feed of what happens to it</a>; <a href="${kept(`/gained?kind=guild&entity=${uuid}`)}" rel="nofollow">what it gained, day by day</a></p></div>
-${places.length > 0 ? placesMap(places, { id: 'guild-map', guild: uuid, label: 'The map, in colour where the guild holds it' }) : ''}</div>`,
+${placesMap(places, { id: 'guild-map', guild: uuid, label: 'The map, in colour where the guild holds it' })}</div>`,
     ...(own.length > 0 && {
       table: {
         columns: ['Territory', 'Since (UTC)', 'Treasury', 'Defences', ''],
