@@ -14,7 +14,7 @@ language sql immutable parallel safe
 return case
   when path ~ '/(icon|coordinates|radius|slot|page|x|y|z)(/|$)' then true
   -- Of a range, whether the value before the roll is sent beside both ends.
-  when path ~ '^/(identifications|base)/[^/]+/raw$' and (old_value is null or new_value is null) then true
+  when (old_value is null or new_value is null) and path ~ '^/(identifications|base)/[^/]+/raw$' then true
   when old_value is null or new_value is null or jsonb_typeof(old_value) <> jsonb_typeof(new_value)
     or jsonb_typeof(old_value) not in ('string', 'array') then false
   -- Glyphs of private use, HTML, colour codes and spaces say nothing of the game.
@@ -48,7 +48,8 @@ select one.resource, one.changed_at, changed.path, changed.form, changed.records
                                    over (partition by each.resource, each.changed_at, each.path) as there
                   from (select change.resource, change.changed_at, change.path,
                                analytics.form_of(change.old_value, change.new_value) as form, count(*)::int as records,
-                               bool_or(change.old_value::text ~ '\s') as is_prose
+                               -- Most changes are of numbers, which have no spaces.
+                               bool_or(jsonb_typeof(change.old_value) <> 'number' and change.old_value::text ~ '\s') as is_prose
                           from game.field_change change
                          where change.path <> '' and change.resource in ('items', 'recipes', 'ability-trees', 'aspects')
                          group by 1, 2, 3, 4) each) found
