@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { chosenPart, filesOf } from './support/parts.ts'
 import { reachedReporter } from './support/reached.ts'
+import { rulesReporter } from './support/rules.ts'
 import { failedSeedsReporter } from './support/seeds.ts'
 
 export default defineConfig({
@@ -9,7 +10,7 @@ export default defineConfig({
     dir: 'test',
     include: filesOf(chosenPart()),
     ...(chosenPart() === 'fresh' && { testNamePattern: /\bseed \d/ }),
-    reporters: ['default', failedSeedsReporter, reachedReporter],
+    reporters: ['default', failedSeedsReporter, reachedReporter, rulesReporter],
     // A program that has no state outside of what it is given needs no process of its own for each file.
     isolate: false,
     setupFiles: ['test/support/each-file.ts'],

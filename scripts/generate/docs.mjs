@@ -68,6 +68,14 @@ export const tables = {
         files.map(([file, what]) => `${code(file)} (${what})`).join(', '),
       ]),
     ),
+  rules: () => {
+    const { rules } = JSON.parse(readFileSync('test/rules.json', 'utf8'))
+    const link = (file) => `[${file.replace('.test.ts', '')}](../../test/${file})`
+    return table(
+      ['number', 'rule', 'tests'],
+      Object.entries(rules).map(([number, { rule, tests }]) => [number, rule, tests.map(link).join(', ')]),
+    )
+  },
   'exit-codes': () =>
     table(
       ['code', 'means', 'do'],

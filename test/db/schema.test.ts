@@ -1,6 +1,8 @@
+import { getTableName } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 import { migrateDatabase } from '../../src/app/app.ts'
 import { systemClock } from '../../src/base/clock.ts'
+import { resources } from '../../src/resources/index.ts'
 import { bothKinds, testDatabase } from '../support/postgres.ts'
 
 describe.each(bothKinds)('the migrated schema on the %s database', (kind) => {
@@ -22,6 +24,21 @@ describe.each(bothKinds)('the migrated schema on the %s database', (kind) => {
          select from pg_constraint where conrelid = attrelid and conname = relname || '_chain')`,
     )
     expect(unchained).toEqual([])
+  })
+
+  test('has no foreign key but those of chains, and of parts to the root of their resource, with which they go', async () => {
+    const db = await testDatabase(kind)
+    const owned = resources.flatMap(({ history, relatedHistories = {} }) =>
+      [history, ...Object.values(relatedHistories)].flatMap(({ root, parts }) =>
+        Object.values(parts).map((part) => [`game.${getTableName(part)}`, `game.${getTableName(root)}`, 'c']),
+      ),
+    )
+    const keys = await db.values(
+      `select conrelid::regclass::text, confrelid::regclass::text, confdeltype::text
+       from pg_constraint where contype = 'f' and (conrelid <> confrelid or conname not like '%\\_chain')`,
+    )
+    expect(owned.length).toBeGreaterThan(10)
+    expect(keys.sort()).toEqual(owned.sort())
   })
 
   test('tells Postgres not to compile plans, unless somebody told it otherwise', async () => {

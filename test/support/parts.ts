@@ -20,6 +20,9 @@ export function chosenPart(value = process.env.WYNNSYNC_TEST_PART || 'all'): Par
   return part
 }
 
+/** Whether a run is one of a whole part: so many test files are more than one names on a command line. */
+export const isWhole = (files: readonly unknown[]): boolean => files.length > 50
+
 /** What stands around recording and answering: its tests belong to the rest. */
 const laterFolders = ['cli/', 'deploy/', 'lake/', 'sandbox/', 'web/']
 

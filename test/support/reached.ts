@@ -5,7 +5,7 @@ import { threadId } from 'node:worker_threads'
 import type { Reporter } from 'vitest/node'
 import { isRetryable } from '../../src/api/http/classify-response.ts'
 import { policiesOf } from '../../src/sync/evidence/policies.ts'
-import { chosenPart } from './parts.ts'
+import { chosenPart, isWhole } from './parts.ts'
 
 /* Which of the ways that few runs take the tests have taken: guards, claims, repeated requests, recoveries. */
 
@@ -56,13 +56,10 @@ function readReached(): Map<string, number> | undefined {
   return sum
 }
 
-/** So many test files are more than one names on a command line. */
-const WHOLE = 50
-
 /** At the end of the whole long part, after both others: prints how often each way was taken, and fails where one was not. */
 export const reachedReporter: Reporter = {
   onTestRunEnd(modules) {
-    const reached = chosenPart() === 'long' && modules.length > WHOLE ? readReached() : undefined
+    const reached = chosenPart() === 'long' && isWhole(modules) ? readReached() : undefined
     if (reached === undefined) return
     const ways = waysThere().map((way) => ({ way, times: reached.get(way) ?? 0 }))
     for (const { way, times } of ways) process.stdout.write(`${String(times).padStart(8)}  ${way}\n`)
