@@ -104,14 +104,18 @@ function rootReader(resource: ResourceBase, { quarantine, context }: Findings) {
   const entityOf = (record: unknown) => resource.normalize(record, context)
   return (record: unknown, body: unknown): Read => {
     const read = (part: unknown) => {
+      const refused: QuarantinedPart[] = []
       const entity = entityOf(withBody(record, body, part))
-      const whole = withExtra(entity, resource, () => undefined)
-      return { entity, whole, texts: storableTexts(whole, checks, part) }
+      const whole = withExtra(entity, resource, (bad) => refused.push(bad))
+      return { entity, whole, refused, texts: storableTexts(whole, checks, part) }
     }
     try {
       const { value, odd } = readLeniently(body, read, resource.required)
-      const { entity, whole, texts } = value
-      if (odd.length === 0 && entity.odd === undefined) return { entity: whole, texts }
+      const { entity, whole, refused, texts } = value
+      if (odd.length === 0 && entity.odd === undefined) {
+        for (const bad of refused) quarantine(bad)
+        return { entity: whole, texts }
+      }
       const complete = withExtra({ ...entity, odd: [...(entity.odd ?? []), ...odd] }, resource, quarantine)
       return { entity: complete, texts: storableTexts(complete, checks, body) }
     } catch (error) {
