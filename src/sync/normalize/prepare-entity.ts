@@ -1,5 +1,5 @@
 import { deepestNesting, isStorable } from '../../api/schemas/form/limits.ts'
-import { type Misfit, misfitOf, readLeniently } from '../../api/schemas/form/record.ts'
+import { type Misfit, readLeniently } from '../../api/schemas/form/record.ts'
 import { isFields, type UnknownField } from '../../api/schemas/form/unknown.ts'
 import { FatalError, RecordError } from '../../base/errors.ts'
 import { historyShape } from '../../db/history.ts'
@@ -61,7 +61,7 @@ export function preparerOf(resource: ResourceBase, findings: Findings): (record:
     const { entity, texts, error } = readOf(withBody(record, sent, body), body)
     if (error) {
       const path = String(error.context.path ?? '')
-      quarantine({ key: texts.key, raw: record, path, reason: error.message, misfit: misfitOf(error) })
+      quarantine({ key: texts.key, raw: record, path, reason: error.message })
     }
     const related = relatedOf(entity.relatedEntities, body, respelled)
     const { samples, listed } = samplesOf(texts.key, entity.samples, body, respelled)
@@ -76,7 +76,7 @@ export function preparerOf(resource: ResourceBase, findings: Findings): (record:
 /** Where the values stand that were left out of an entity, and of those that hang on it. */
 function oddOf({ odd = [], relatedEntities = {} }: Entity): readonly Misfit[] {
   const related = Object.values(relatedEntities).flatMap((entities) => entities.flatMap((one) => one.odd ?? []))
-  return related.length > 0 ? [...odd, ...related] : odd
+  return [...odd, ...related]
 }
 
 type Texts = ReturnType<typeof storableTexts>
@@ -138,21 +138,20 @@ export function withBody(record: unknown, body: unknown, part: unknown): unknown
 
 /** Makes the related entities of a record ready. One that cannot be stored goes to quarantine alone. */
 function relatedPreparer(resource: ResourceBase, quarantine: (bad: QuarantinedPart) => void) {
-  const checks = new Map(
-    Object.entries(resource.relatedHistories ?? {}).map(([name, other]) => [name, checksOf(other)]),
+  const histories = new Map(
+    Object.entries(resource.relatedHistories ?? {}).map(([name, other]) => [name, { other, checks: checksOf(other) }]),
   )
   return (entities: Entity['relatedEntities'], body: unknown, respelled: Respelled): Prepared['relatedEntities'] => {
     if (!entities) return noRelated
     const related: Record<string, Prepared[]> = {}
     for (const [name, found] of Object.entries(entities)) {
-      const check = checks.get(name)
-      if (!check) throw new FatalError(`${resource.name} has no history called ${name}`)
-      const other = resource.relatedHistories?.[name] ?? {}
+      const history = histories.get(name)
+      if (!history) throw new FatalError(`${resource.name} has no history called ${name}`)
       related[name] = found.flatMap((entity) => {
         try {
-          const whole = withExtra(entity, other, quarantine)
+          const whole = withExtra(entity, history.other, quarantine)
           const { samples } = whole
-          return [fingerprinted(whole, storableTexts(whole, check, body), { samples, respelled })]
+          return [fingerprinted(whole, storableTexts(whole, history.checks, body), { samples, respelled })]
         } catch (error) {
           if (!(error instanceof RecordError)) throw error
           const path = String(error.context.path ?? '')
@@ -181,13 +180,12 @@ function sampleChecker(resource: ResourceBase, quarantine: (bad: QuarantinedPart
     for (const [name, rows] of Object.entries(samples)) {
       const found = checks.get(name)
       if (!found) throw new FatalError(`${resource.name} has no sample table called ${name}`)
-      const badOf = (row: Row) => found.check(row) ?? unstorableKey(row, found.key, respelled)
       const isGood = (row: Row) => {
-        const bad = badOf(row)
+        const bad = found.check(row) ?? unstorableKey(row, found.key, respelled)
         if (bad) quarantine({ key, raw: row, path: placeOf(body, bad.value, bad.property), reason: bad.reason })
         return !bad
       }
-      const kept = rows.some(badOf) ? rows.filter(isGood) : rows
+      const kept = rows.filter(isGood)
       good[name] = kept
       if (found.listedBy === undefined) continue
       for (const row of kept) {
@@ -214,10 +212,8 @@ function sampleChecker(resource: ResourceBase, quarantine: (bad: QuarantinedPart
 function unstorableKey(row: Row, key: readonly string[], respelled: Respelled) {
   if (respelled.size === 0) return undefined
   const property = key.find((one) => !isStorable(respelled.get(String(row[one])) ?? ''))
-  const value = property && row[property]
-  return property === undefined
-    ? undefined
-    : { reason: 'a name with a character that cannot be stored', property, value }
+  if (property === undefined) return undefined
+  return { reason: 'a name with a character that cannot be stored', property, value: row[property] }
 }
 
 /** An entity with what of its document is in its `extra` column. */

@@ -1,5 +1,5 @@
 import { storable } from '../../api/schemas/form/limits.ts'
-import type { CountedRecords } from '../../api/schemas/form/presence.ts'
+import type { CountedRecords, SentFields } from '../../api/schemas/form/presence.ts'
 import { type Misfit, misfitOf } from '../../api/schemas/form/record.ts'
 import { isRedacted } from '../../api/schemas/people/redacted.ts'
 import { RecordError } from '../../base/errors.ts'
@@ -98,7 +98,12 @@ export function prepare(
   const unique = withoutTwins(resource, entities, quarantined)
   const watched = resource.sent
     ? {
-        presence: countFields(resource, records, { entities, quarantined, isRepeated: !!repeated }, known?.counted),
+        presence: countFields(resource.sent, resource.bodyOf, records, {
+          entities,
+          quarantined,
+          isRepeated: !!repeated,
+          counted: known?.counted,
+        }),
         // What nests too deep is no example.
         examples: spread(records).filter((record) => tooDeep(record) === undefined),
       }
@@ -220,8 +225,7 @@ function gathered(quarantined: Quarantined[]) {
     /** Which of two contradicting records is right is unknown: neither is loaded, and the last version stays. */
     clear(): Prepared[] {
       for (const key of conflicting) quarantined.push(contradiction(key, byKey?.get(key)?.record))
-      const rest = conflicting.size > 0 ? entities.filter(({ prepared }) => !conflicting.has(prepared.key)) : entities
-      return rest.map(({ prepared }) => prepared)
+      return entities.map(({ prepared }) => prepared).filter(({ key }) => !conflicting.has(key))
     },
   }
 }
@@ -231,15 +235,18 @@ function gathered(quarantined: Quarantined[]) {
  * @param found.isRepeated nothing was removed from any of the records
  */
 function countFields(
-  { sent, bodyOf }: ResourceBase,
+  sent: SentFields,
+  bodyOf: ResourceBase['bodyOf'],
   records: readonly unknown[],
-  found: Pick<Preparation, 'entities' | 'quarantined'> & { readonly isRepeated: boolean },
-  counted: CountedRecords | undefined,
+  found: Pick<Preparation, 'entities' | 'quarantined'> & {
+    readonly isRepeated: boolean
+    readonly counted: CountedRecords | undefined
+  },
 ): FieldCount[] {
   const sentBodies = bodyOf ? records.map((record) => bodyOf(record)) : records
   // What was removed from an archived body, the API did send.
   const bodies = found.isRepeated && !bodyOf ? records : sentBodies.filter((body) => !isRedacted(body))
-  const counts = sent?.count(bodies, counted) ?? new Map()
+  const counts = sent.count(bodies, found.counted)
   const misfits = new Map<string, number>()
   const add = ({ anywhere, type }: Misfit) =>
     type !== 'undefined' && misfits.set(anywhere, (misfits.get(anywhere) ?? 0) + 1)

@@ -110,7 +110,7 @@ export class PreparedBefore {
       again(record: unknown): Known | undefined {
         for (let nth = next; nth <= next + nearby; nth++) {
           const known = before?.known[nth]
-          if (known?.record !== record || known === undefined) continue
+          if (known === undefined || known.record !== record) continue
           next = nth + 1
           now.known.push(known)
           return known

@@ -29,11 +29,10 @@ interface Texts {
 export function storableTexts(entity: Entity, checks: HistoryChecks, body: unknown): Texts {
   const documentText = canonicalJson(entity.document)
   const bad = unstorable.exec(documentText)
-  if (bad) throw misfitting(`text with the character ${bad[1]} cannot be stored`, entity.key, unstorablePlace(body))
+  if (bad)
+    throw misfitting(`text with the character ${bad[1]} cannot be stored`, entity.key, placeOf(body, undefined, ''))
   if (hasInexact(entity.document)) {
-    const [place] = [...placesIn(entity.document, '')].filter(
-      ({ value }) => typeof value === 'number' && hasInexact(value),
-    )
+    const place = [...placesIn(entity.document)].find(({ value }) => typeof value === 'number' && hasInexact(value))
     throw misfitting(inexactReason, entity.key, placeOf(body, place?.value, place?.name ?? ''))
   }
   const key = checks.keyOf(entity.root)
@@ -62,10 +61,10 @@ function partIn(body: unknown, part: string | undefined): string {
 function firstBad({ root, parts }: Entity, checks: HistoryChecks): (BadValue & { readonly part?: string }) | undefined {
   const bad = checks.root(root)
   if (bad) return bad
-  for (const name in parts) {
+  for (const [name, rows] of Object.entries(parts)) {
     const check = checks.parts.get(name)
     if (!check) throw new FatalError(`no part table is called ${name}`)
-    for (const row of parts[name] ?? []) {
+    for (const row of rows) {
       const wrong = check(row)
       if (wrong) return { ...wrong, part: name }
     }
@@ -100,20 +99,18 @@ export function rowCheck(table: AnyPgTable): RowCheck {
 function newRowCheck(table: AnyPgTable): RowCheck {
   const { name, columns } = bulkTable(table)
   const longest = indexedLengths(table)
-  const checks = new Map<string, ValueCheck>()
+  const checks = new Map<string, { readonly column: string; readonly check: ValueCheck }>()
   for (const [property, column] of columns) {
     // Rows do not bring it: the engine fills it in.
-    if (column.getSQLType() !== 'bytea') checks.set(property, columnCheck(column, longest.get(column.name)))
+    if (column.getSQLType() !== 'bytea')
+      checks.set(property, { column: column.name, check: columnCheck(column, longest.get(column.name)) })
   }
   return (row) => {
     for (const property in row) {
-      const check = checks.get(property)
-      if (!check) throw new FatalError(`table ${name} has no column ${property}`)
-      const reason = check(row[property])
-      if (reason !== undefined) {
-        const column = columns.get(property)?.name ?? property
-        return { reason: `${column} ${reason}`, property, value: row[property] }
-      }
+      const known = checks.get(property)
+      if (!known) throw new FatalError(`table ${name} has no column ${property}`)
+      const reason = known.check(row[property])
+      if (reason !== undefined) return { reason: `${known.column} ${reason}`, property, value: row[property] }
     }
     return undefined
   }
@@ -164,7 +161,7 @@ interface Place {
 export function placeOf(record: unknown, value: unknown, name: string): string {
   let first: string | undefined
   let unstorable: string | undefined
-  for (const place of placesIn(record, '')) {
+  for (const place of placesIn(record)) {
     const isHere = Object.is(place.value, value)
     if (isHere && place.name === name) return place.path
     if (isHere) first ??= place.path
@@ -174,12 +171,7 @@ export function placeOf(record: unknown, value: unknown, name: string): string {
   return first ?? unstorable ?? ''
 }
 
-/** JSON pointer to the first name or text of a record that cannot be stored. */
-function unstorablePlace(record: unknown): string {
-  return placeOf(record, undefined, '')
-}
-
-function* placesIn(value: unknown, path: string): Generator<Place> {
+function* placesIn(value: unknown, path = ''): Generator<Place> {
   if (typeof value !== 'object' || value === null) return
   for (const [name, inner] of Object.entries(value)) {
     const place = { path: path + pointerStep(name), name, value: inner as unknown }
