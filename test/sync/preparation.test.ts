@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { guilds } from '../../src/resources/guilds/index.ts'
+import { items } from '../../src/resources/items/index.ts'
 import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import type { Entity } from '../../src/sync/declare/resource.ts'
-import { canonicalJson, sha256 } from '../../src/sync/normalize/hash.ts'
+import { canonicalJson, hashOfLines, sha256 } from '../../src/sync/normalize/hash.ts'
 import { noveltiesOf } from '../../src/sync/normalize/novelties.ts'
-import { fingerprintOf, type Prepared, prepare, rootsOf } from '../../src/sync/normalize/prepare.ts'
-import { notLoadedBefore, PreparedBefore } from '../../src/sync/normalize/prepared-before.ts'
+import { fingerprintOf, oddOf, type Prepared, prepare, rootsOf } from '../../src/sync/normalize/prepare.ts'
+import { PreparedBefore } from '../../src/sync/normalize/prepared-before.ts'
 import { guildBody, guildId, place, playerId } from '../support/guild-answers.ts'
 
 const body = { initDate: '2026-05-01T00:00:00Z', endDate: '2026-06-01T00:00:00Z', srPerWar: 3 }
@@ -91,6 +92,8 @@ describe('the records of a response', () => {
       [3, 3],
       [2, 3],
     ])
+    expect(oddOf(some.entities)).toEqual([some.entities[1]])
+    expect(oddOf(some.entities)).toBe(oddOf(some.entities))
     // Those of records that cannot be understood for it, too.
     const places = [place('a', '08:00'), place('b', '08:00', { guild: 5 })]
     const held = prepare(
@@ -102,6 +105,13 @@ describe('the records of a response', () => {
       [1, 2],
       [2, 2],
     ])
+    // What is not there is no value of another type.
+    const kinds = prepare(items, [
+      { internalName: 'Elm', type: 'weapon' },
+      { internalName: 'Oak', type: 5 },
+      { internalName: 'Ash' },
+    ])
+    expect([keysOf(kinds.entities), counts('/type', kinds)]).toEqual([['Elm'], [1, 3]])
   })
 
   test('bring what was left out of them, and pieces that cannot be understood', () => {
@@ -120,7 +130,7 @@ describe('the records of a response', () => {
     const normalize = () => {
       throw new TypeError('no function')
     }
-    expect(() => prepare({ ...seasons, normalize }, [season('3')])).toThrow(TypeError)
+    expect(() => prepare({ ...seasons, normalize }, [season('3')])).toThrow(new TypeError('no function'))
   })
 
   test('have one member where two are the same, and none where they are not', () => {
@@ -137,6 +147,22 @@ describe('the records of a response', () => {
     expect(members(() => [])).toEqual([[one, two], []])
     expect(members((same) => [same, same])).toEqual([[one, two], []])
     expect(members((other) => [{ ...other, document: { rank: 'owner' } }])).toEqual([[two], [one, one]])
+  })
+
+  test('have no member in common with those that have none', () => {
+    const normalize = (record: unknown) => {
+      const { relatedEntities: { members = [] } = {}, ...entity } = guilds.normalize(record)
+      return entity.key === guildId('a')
+        ? { ...entity, relatedEntities: { members: [...members, ...members] } }
+        : entity
+    }
+    const bodies = ['b', 'a', 'c'].map((letter) => guildBody(letter, { 1: { rank: 'owner' } }))
+    const { entities, quarantined } = prepare({ ...guilds, normalize }, bodies)
+    expect([entities.map(({ relatedEntities: { members = [] } }) => members.length), quarantined]).toEqual([
+      [0, 1, 0],
+      [],
+    ])
+    expect(noveltiesOf(guilds, entities)).toEqual([])
   })
 })
 
@@ -161,21 +187,42 @@ describe('the content of a response', () => {
     expect(contentOf([...two(), season('3')])).toBe(contentOf(two()))
   })
 
-  test.each([
-    ['another value', contentOf([season('3'), season('4', { srPerWar: 4 })])],
-    ['another key', contentOf([season('3'), season('5')])],
-    ['one less', contentOf([season('3')])],
-    ['one more', contentOf([...two(), season('5')])],
-    ['one that cannot be understood', contentOf([...two(), season('x')])],
-    ['two that cannot be understood', contentOf([...two(), season('x'), season('x')])],
-    ['something that is not known to be all', contentOf(two(), { complete: false })],
-    ['facts', contentOf(two(), { facts: { total: 2 } })],
-    ['other facts', contentOf(two(), { facts: { total: 3 } })],
-    ['a fact that is null', contentOf(two(), { facts: null })],
+  test.each<readonly [string, () => string]>([
+    ['another value', () => contentOf([season('3'), season('4', { srPerWar: 4 })])],
+    ['another key', () => contentOf([season('3'), season('5')])],
+    ['one less', () => contentOf([season('3')])],
+    ['one more', () => contentOf([...two(), season('5')])],
+    ['one that cannot be understood', () => contentOf([...two(), season('x')])],
+    ['two that cannot be understood', () => contentOf([...two(), season('x'), season('x')])],
+    ['something that is not known to be all', () => contentOf(two(), { complete: false })],
+    ['facts', () => contentOf(two(), { facts: { total: 2 } })],
+    ['other facts', () => contentOf(two(), { facts: { total: 3 } })],
+    ['a fact that is null', () => contentOf(two(), { facts: null })],
   ])('is another with %s', (what, content) => {
-    expect(content).not.toBe(contentOf(two()))
-    if (what === 'two that cannot be understood') expect(content).not.toBe(contentOf([...two(), season('x')]))
-    if (what === 'other facts') expect(content).not.toBe(contentOf(two(), { facts: { total: 2 } }))
+    expect(content()).not.toBe(contentOf(two()))
+    if (what === 'two that cannot be understood') expect(content()).not.toBe(contentOf([...two(), season('x')]))
+    if (what === 'other facts') expect(content()).not.toBe(contentOf(two(), { facts: { total: 2 } }))
+  })
+
+  test('begins with which samples its records list, and is a hash alone where they list none', () => {
+    const ore = (stored: number) => ({ type: 'ORE', generation: 10, baseGeneration: 5, stored, limit: 9 })
+    const oak = (...resources: object[]) => ({ territory: 'Oak', record: place('a', '08:00', { resources }) })
+    const elm = { territory: 'Elm', record: place('b', '08:00', { resources: [{ ...ore(1), type: 'WOOD' }] }) }
+    const made = (...records: object[]) => {
+      const preparation = prepare(territories, records)
+      const content = fingerprintOf({ ...extraction, records }, preparation)
+      return { content, listed: preparation.entities.reduce((sum, one) => sum + one.listed, 0) | 0 }
+    }
+    const [three, four, none] = [made(oak(ore(3)), elm), made(oak(ore(4)), elm), made(oak(), elm)]
+    for (const { content, listed } of [three, four, none]) expect(content.readInt32BE()).toBe(listed)
+    expect([four.listed, four.content.equals(three.content)]).toEqual([three.listed, false])
+    expect(none.listed).not.toBe(three.listed)
+    expect(contentOf([])).toBe(hashOfLines([]).toString('hex'))
+    // Content hashes are stored: in another release it is no other response.
+    expect([contentOf(two()), made(oak(ore(3)), elm).content.toString('hex')]).toEqual([
+      'b51f8fc7af4294152a1b2aa0b15a728895c6bfb373b3ef0cdca24ba2234f78fa',
+      '3465559afd1ce9418dc243c948031d9c5ee4348667ba5c22862414c16cf64970',
+    ])
   })
 
   test('is the same where the response before is remembered', () => {
@@ -192,82 +239,18 @@ describe('the content of a response', () => {
       [bad, bad, three, four],
       [three, four, season('3')],
       [three, four, season('3', { srPerWar: 9 })],
+      [bad, three, four],
+      [season('y'), bad, four, three],
+      [season('y'), season('z'), four, season('3', { srPerWar: 7 })],
       [],
       [three, four],
     ])
       expect(contentOf(records, {}, before)).toBe(contentOf(records))
-  })
-})
-
-describe('records that were in the response before', () => {
-  /** Which keys were looked up, and which records normalized, of each response. */
-  function watched() {
-    const before = new PreparedBefore()
-    let [looked, normalized]: [string[], string[]] = [[], []]
-    const resource = {
-      ...seasons,
-      keyOf: (record: unknown) => {
-        const key = seasons.keyOf(record)
-        looked.push(key ?? '')
-        return key
-      },
-      normalize: (record: unknown) => {
-        const entity = seasons.normalize(record)
-        normalized.push(entity.key)
-        return entity
-      },
-    }
-    return (records: readonly unknown[]) => {
-      ;[looked, normalized] = [[], []]
-      prepare(resource, records, undefined, before)
-      return { looked, normalized }
-    }
-  }
-
-  test('are the same at a glance where they stand about where they stood', () => {
-    const records = Array.from({ length: 40 }, (_, nth) => season(String(nth)))
-    const keys = records.map((one) => one.season)
-    const respond = watched()
-    expect(respond(records)).toEqual({ looked: keys, normalized: keys })
-    expect(respond(records.slice(16))).toEqual({ looked: [], normalized: [] })
-    // So many at once are looked for by their keys, and are the same all the same.
-    expect(respond(records.slice(33))).toEqual({ looked: keys.slice(33), normalized: [] })
-    expect(respond([season('new'), ...records.slice(33)]).looked).toEqual(['new'])
-  })
-
-  test('are the same by their content, and another one is made of another content', () => {
-    const respond = watched()
-    respond([season('3'), season('4')])
-    expect(respond([season('3'), season('4')])).toEqual({ looked: ['3', '4'], normalized: [] })
-    expect(respond([season('3'), season('4', { srPerWar: 4 })]).normalized).toEqual(['4'])
-  })
-
-  test('are remembered while at least half of what is remembered is in the latest', () => {
-    const [once, gone] = [watched(), watched()]
-    for (const respond of [once, gone]) respond([season('3'), season('4'), season('5')])
-    once([season('3'), season('4')])
-    gone([season('3')])
-    const all = [season('3'), season('4'), season('5')]
-    expect([once(all).normalized, gone(all).normalized]).toEqual([[], ['4', '5']])
-  })
-
-  test('are made anew where that depends on the response', () => {
-    const before = new PreparedBefore()
-    expect(before.begin({ ...seasons, normalize: (record, _context) => seasons.normalize(record) })).toBeUndefined()
-  })
-
-  test('are not loaded again', () => {
-    const { entities } = prepare(
-      seasons,
-      Array.from({ length: 500 }, (_, nth) => season(String(nth))),
-    )
-    const loaded = { contentHash: Buffer.of(), entities }
-    const other = { ...(entities[0] as Prepared) }
-    expect(notLoadedBefore(entities, loaded)).toEqual([])
-    expect(notLoadedBefore([other, ...entities.slice(1)], loaded)).toEqual([other])
-    // A few that moved, and all of them.
-    expect(notLoadedBefore([...entities.slice(0, 400), ...entities.slice(450), other], loaded)).toEqual([other])
-    expect(notLoadedBefore([...entities.toReversed(), other], loaded)).toEqual([other])
+    const many = Array.from({ length: 300 }, (_, nth) => season(String(nth)))
+    const replaced = (count: number) =>
+      many.map((one, nth) => (nth < count ? season(one.season, { srPerWar: 5 }) : one))
+    for (const records of [many, replaced(3), replaced(180), many])
+      expect(contentOf(records, {}, before)).toBe(contentOf(records))
   })
 })
 
@@ -300,5 +283,9 @@ describe('what the program does not know', () => {
       { kind: 'unknown_field', path: '/motto', key: guildId('a') },
       { kind: 'unknown_field', path: '/members/*/nickname', key: `${guildId('a')}/${playerId(1)}` },
     ])
+    // The document of who holds a place is made by the program.
+    const held = prepare(territories, [{ territory: 'Oak', record: place('a', '08:00', { motto: 'y' }) }])
+    expect(noveltiesOf(territories, held.entities)).toMatchObject([{ path: '/motto', key: 'Oak' }])
+    expect(noveltiesOf(territories, held.entities)).toHaveLength(1)
   })
 })

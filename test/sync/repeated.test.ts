@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../src/base/clock.ts'
 import { items } from '../../src/resources/items/index.ts'
-import type { Extraction } from '../../src/sync/declare/resource.ts'
-import { fingerprintOf, prepare } from '../../src/sync/normalize/prepare.ts'
 import { PreparedBefore } from '../../src/sync/normalize/prepared-before.ts'
 import { kindsOfPart, testDatabase } from '../support/postgres.ts'
 import { contentOf, item, openWorld, worldOf } from '../support/world.ts'
@@ -28,27 +26,6 @@ describe.each(kindsOfPart)('records that were in the response before, on the %s 
       unchanged: 1,
     })
     expect(normalized).toHaveLength(1)
-  })
-
-  test('are compared once for each object: the same object again is known at a glance', async () => {
-    const before = new PreparedBefore()
-    let reads = 0
-    const get = () => {
-      reads += 1
-      return 1
-    }
-    const counted = () => Object.defineProperty({ ...level('Ash', 1) }, 'odd', { enumerable: true, get })
-    const respond = (record: unknown) => {
-      const known = before.begin(items)
-      if (!known?.again(record) && !known?.find('Ash', record))
-        known?.add({ key: 'Ash', record, prepared: { key: 'Ash' } as never })
-      return reads
-    }
-    const [first, again] = [counted(), counted()]
-    expect(respond(first)).toBe(0)
-    const once = respond(again)
-    expect(once).toBeGreaterThan(0)
-    expect(respond(again)).toBe(once)
   })
 
   test('are normalized again where a piece of them cannot be stored', async () => {
@@ -101,40 +78,6 @@ describe.each(kindsOfPart)('records that were in the response before, on the %s 
       status: 'partial',
     })
     expect(await world.sync(items, [elm, ash], '12:00', { before })).toMatchObject({ changed: 1, unchanged: 1 })
-  })
-
-  test('are not even looked at where others stand in the places of some, with the same keys', async () => {
-    const before = new PreparedBefore()
-    const whole = { complete: true } as Extraction
-    const looked: unknown[] = []
-    const resource = {
-      ...items,
-      keyOf: (record: unknown) => {
-        looked.push(record)
-        return items.keyOf(record)
-      },
-    }
-    const all = ['Ash', 'Elm', 'Oak', 'Yew'].map((name) => level(name, 1))
-    const respond = (records: readonly unknown[]) => {
-      looked.length = 0
-      const made = prepare(resource, records, undefined, before)
-      const alone = prepare(items, records)
-      expect([made.entities, made.seen]).toEqual([alone.entities, alone.seen])
-      expect(new Set(made.presence)).toEqual(new Set(alone.presence))
-      // The content hash is that of all of it.
-      expect(fingerprintOf(whole, made)).toEqual(fingerprintOf(whole, alone))
-      return looked.length
-    }
-    const replaced = (at: number, one: object) => all.with(at, one)
-    expect(respond(all)).toBe(4)
-    expect(respond(all)).toBe(0)
-    expect(respond(replaced(2, level('Oak', 2)))).toBe(1)
-    expect(respond(replaced(1, level('Elm', 3)))).toBe(2)
-    // Another key, a value that is odd, and a record that is none: all are looked at again, but for those that stand where they stood.
-    expect(respond(replaced(3, level('Fir', 1)))).toBeGreaterThan(1)
-    expect(respond(replaced(3, level('Fir', 'high')))).toBe(1)
-    expect(respond(replaced(0, { type: 'material' }))).toBeGreaterThan(1)
-    expect(respond(all.toReversed())).toBeGreaterThan(1)
   })
 
   test('come to the same as without that memory, whatever comes in which order', async () => {
