@@ -284,6 +284,17 @@ describe('a budget', () => {
       expect(budget.available(10)).toBe(49)
     })
 
+    test('believes the reset that headers say, which it did not for an hour', () => {
+      const budget = bucket()
+      const short = { wait: 10_000, contradictsHeaders: false }
+      budget.complete(budget.take(day), reading(day, 20), day)
+      budget.refuse(budget.take(day + 1), short, day + 1)
+      budget.refuse(budget.take(day + 12), short, day + 12)
+      expect(budget.state.resetDistrustedUntil).toBe(at(day + 12 + 3600))
+      budget.complete(budget.take(10), reading(10, 49), 10)
+      expect(budget.state.resetDistrustedUntil).toBe(0)
+    })
+
     test('counts neither its requests, nor its lanes, nor its live polls', () => {
       const budget = bucket()
       budget.complete(budget.take(day, 'live', '/map'), reading(day, 20), day)

@@ -18,9 +18,11 @@ const CLOCK_TOLERANCE_MS = 120_000
 function discardFuture(state: BudgetState, now: number): BudgetState {
   const isPossible = (at: number) => at <= now + LONGEST_WAIT + CLOCK_TOLERANCE_MS
   const keep = (at: number | null) => (isPossible(at ?? 0) ? at : null)
-  const { window, probe, wantedUntil } = state
+  const { window, probe, wantedUntil, resetDistrustedUntil } = state
   return {
     ...state,
+    resetDistrustedUntil:
+      resetDistrustedUntil <= now + DISTRUST_LASTS_MS + CLOCK_TOLERANCE_MS ? resetDistrustedUntil : 0,
     window: window !== null && isPossible(window.latest) ? window : null,
     closedAt: keep(state.closedAt),
     blockedUntil: keep(state.blockedUntil),
