@@ -156,6 +156,34 @@ describe.each(kindsAtNight)('what is asked for class by class, on the %s databas
     expect(await current('aspect')).toBeGreaterThan(10)
   })
 
+  test('gives no class the abilities of another one whose tree stands once in the place of its own', async () => {
+    await world.syncNow(abilityTrees)
+    const state = async () =>
+      await world.rows('select class, kind, id, name, valid_from, valid_until from game.ability order by 1, 2, 3, 5')
+    const before = await state()
+    const archer = (await world.api.abilities.tree('archer')).body
+    world.sandbox.setAnswer('/ability/tree/mage', () => ({ body: archer }))
+    expect(await syncFor(abilityTrees, 1)).toMatchObject([{ inserted: 0, closed: 0 }])
+    world.sandbox.setAnswer('/ability/tree/mage', null)
+    await syncFor(abilityTrees, 3)
+    expect(await state()).toEqual(before)
+    expect(await world.rows('select kind, subject from sync.claim')).toEqual([])
+  })
+
+  test('gives a class a tree of other abilities since the first of two responses that show it', async () => {
+    await world.syncNow(abilityTrees)
+    const archer = (await world.api.abilities.tree('archer')).body
+    world.sandbox.setAnswer('/ability/tree/mage', () => ({ body: archer }))
+    await world.clock.advance(3 * 3_601_000)
+    const first = world.clock.now()
+    await world.syncNow(abilityTrees)
+    await syncFor(abilityTrees, 2)
+    const began = await world.db.query<{ at: Date }>(
+      `select distinct valid_from as at from game.ability where class = 'mage' and kind = 'ability' and valid_until = 'infinity'`,
+    )
+    expect(began.map(({ at }) => Math.abs(at.getTime() - first) < 60_000)).toEqual([true])
+  })
+
   test('leaves a class out that no path can have', async () => {
     const list = Object.fromEntries([...itemVocabulary.classRequirement, '..'].map((name) => [name, { name }]))
     world.sandbox.setAnswer('/classes', () => ({ body: list }))

@@ -38,8 +38,8 @@ import { judgeUnread } from './unread-keys.ts'
 import type { IncomingResponse } from './validate-response.ts'
 
 interface Among {
-  /** How many records the response has, or how many hang on its key. */
-  readonly of: number
+  /** The records of the response, or what hangs on its key. */
+  readonly of: readonly Prepared[]
   /** The instant that the last accepted response speaks for. */
   readonly lastSeen: Date
   /** Key of a worklist that they all hang on. */
@@ -49,9 +49,17 @@ interface Among {
 /** What is new in responses that are further apart did not come at once; ms. */
 const longestMoment = 24 * 3_600_000
 
+const firstPart = (key: string) => key.split('/', 1)[0]
+
+/** What is before the last part of a key, such as the class and the kind of an ability. */
+const parentOf = ({ key }: Prepared) => key.slice(0, Math.max(0, key.lastIndexOf('/')))
+
+const countOf = (parents: readonly string[]) =>
+  parents.reduce((counts, one) => counts.set(one, (counts.get(one) ?? 0) + 1), new Map<string, number>())
+
 /**
- * Judges keys without a current version. Where a history asks for two responses (`corroboratesNew`), or most records have a key that no
- * earlier response showed, one response alone shows none of them: it may be that of another resource, or one with keys spelled otherwise.
+ * Judges keys without a current version. Where a history asks for two responses (`corroboratesNew`), or no earlier response showed most keys,
+ * or most of one class, one response alone shows none of them: it may be that of another resource or class, or spell keys otherwise.
  */
 async function judgeNewKeys(
   sql: Sql,
@@ -62,9 +70,12 @@ async function judgeNewKeys(
 ): Promise<NewKeys> {
   const isAtOnce = witness.at.getTime() - lastSeen.getTime() <= longestMoment
   const entities = appeared.flatMap(({ entity, isBack }) => (corroboratesNew || !isBack ? [entity] : []))
-  const isDoubted = corroboratesNew || (isAtOnce && isBurst(entities.length, of, NEW_AT_ONCE))
+  const isDoubted = corroboratesNew || (isAtOnce && isBurst(entities.length, of.length, NEW_AT_ONCE))
   const before = new Set((await pendingClaims(sql, witness, 'appeared', scope)).map(({ subject }) => subject))
-  const doubted = entities.filter(({ key }) => isDoubted || before.has(key))
+  const [newOf, allOf] = [countOf(entities.map(parentOf)), countOf(of.map(parentOf))]
+  const isBurstOf = ([parent, count]: [string, number]) => isBurst(count, allOf.get(parent) ?? count, NEW_AT_ONCE)
+  const burstParts = isAtOnce ? [...newOf].filter(isBurstOf).map(([parent]) => firstPart(parent)) : []
+  const doubted = entities.filter(({ key }) => isDoubted || before.has(key) || burstParts.includes(firstPart(key)))
   const claims = doubted.map(({ key }) => ({ subject: key }))
   const { confirmed } = await corroborate(sql, witness, 'appeared', claims)
   const since = new Map(confirmed.map(({ subject, firstAt }) => [subject, instantText(firstAt)]))
@@ -110,9 +121,8 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   const there = withoutHeld(resource, response, loaded.held)
   const { gone, closed, waiting, unknown } =
     response.scope === undefined ? await tombstoneMissingRoots(sql, resource, response, witness, loaded) : nothingAbsent
-  const { goneAt = null } = last ?? {}
-  if (response.scope !== undefined && (goneAt || mayClaim(witness, 'returned')))
-    await countReturn(sql, witness, response.scope, goneAt)
+  if (response.scope !== undefined && (last?.goneAt || mayClaim(witness, 'returned')))
+    await countReturn(sql, witness, response.scope, last?.goneAt ?? null)
   await judgeUnread(sql, witness, resource.history, { came: rootsOf(preparation), isWhole: !unknown }, response)
   const touched: Touched = { keys: new Set(closed.map(({ key }) => key)), concerns: new Set() }
   addTouched(touched, resource.history, loaded)
@@ -258,7 +268,7 @@ async function loadRoots(
   const isAfterLast = last && !last.reload && before && Buffer.compare(before.contentHash, last.contentHash) === 0
   const others = isAfterLast && !history.compare ? await notAsBefore(sql, witness, history, { roots, before }) : roots
   const judgeNew = async (appeared: readonly Appeared[]) =>
-    await judgeNewKeys(sql, witness, history, appeared, { of: roots.length, lastSeen: lastSeen ?? witness.at })
+    await judgeNewKeys(sql, witness, history, appeared, { of: roots, lastSeen: lastSeen ?? witness.at })
   // What the first response shows was there before, and what a person accepts is.
   const isJudged = lastSeen !== null && !accept && scope === undefined
   const order = { lastSeen, scope, judgeNew: isJudged ? judgeNew : undefined }
@@ -348,7 +358,7 @@ async function loadRelated(
       written += ended
     }
     const lastSeen = response.last ? new Date(response.last.observedAt) : null
-    const judgeNew = relatedJudge(sql, witness, history, entities.length, response)
+    const judgeNew = relatedJudge(sql, witness, history, entities, response)
     const loaded = await loadAndRemember(sql, witness, history, entities, { lastSeen, scope, judgeNew })
     for (const { root } of loaded.held) held.push(keyIn(history, root))
     for (const one of appearedActions(loaded.held.length, entities.length)) guarded.push(one)
@@ -374,12 +384,8 @@ async function loadRelated(
       if (root.incomplete?.includes(name)) continue
       const missing = await findMissingKeys(sql, witness, { history, seen, scope: root.key, isComplete })
       const closed = await closeAbsent(sql, history, missing.gone, witness.at)
-      await forgetValuesOf(
-        sql,
-        witness,
-        history,
-        closed.map(({ key }) => key),
-      )
+      const endedKeys = closed.map(({ key }) => key)
+      await forgetValuesOf(sql, witness, history, endedKeys)
       waiting += missing.waiting.length
       ended += closed.length
       written += closed.length
@@ -396,7 +402,7 @@ function relatedJudge(
   sql: Sql,
   witness: Witness,
   history: RelatedHistory,
-  of: number,
+  of: readonly Prepared[],
   { last, scope, guards: { accept = false } }: IncomingResponse,
 ): Order['judgeNew'] {
   if (history.absence !== 'own' || !last || scope === undefined || accept) return undefined
