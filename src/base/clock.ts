@@ -8,11 +8,18 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
+/** A timer that is set for longer rings at once; ms. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: async (ms, signal) => {
     signal?.throwIfAborted()
-    await delay(Math.max(0, ms), undefined, signal ? { signal } : {})
+    let left = Math.max(0, ms)
+    do {
+      await delay(Math.min(left, LONGEST_TIMER_MS), undefined, signal ? { signal } : {})
+      left -= LONGEST_TIMER_MS
+    } while (left > 0)
   },
 }
 

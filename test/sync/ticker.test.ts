@@ -1,6 +1,6 @@
 import { createTask, getTasks } from 'node-cron'
 import { describe, expect, test } from 'vitest'
-import { virtualClock } from '../../src/base/clock.ts'
+import { systemClock, virtualClock } from '../../src/base/clock.ts'
 import { cronError } from '../../src/sync/schedule/node-cron.ts'
 import { clockTicker, nextTick, periodSeconds } from '../../src/sync/schedule/ticker.ts'
 
@@ -78,4 +78,17 @@ test('a ticker of a virtual clock rings at every instant until it is silenced', 
   stop()
   await clock.advanceTo(at('10:10:00'))
   expect(rang).toEqual([at('10:01:00'), at('10:02:00'), at('10:03:00')])
+})
+
+test('a wait by the machine that is longer than one timer can be does not end at once', async () => {
+  const ending = new AbortController()
+  const waited = [2 ** 31, Number.POSITIVE_INFINITY].map((ms) =>
+    systemClock.sleep(ms, ending.signal).then(
+      () => 'over',
+      () => 'aborted',
+    ),
+  )
+  await systemClock.sleep(50)
+  ending.abort()
+  expect(await Promise.all(waited)).toEqual(['aborted', 'aborted'])
 })
