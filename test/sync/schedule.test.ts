@@ -7,7 +7,7 @@ import { resourcesNamed } from '../../src/resources/index.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
 import { runSchedule } from '../../src/sync/schedule/schedule.ts'
-import { clockTicker } from '../../src/sync/schedule/ticker.ts'
+import { clockTicker, type Ticker } from '../../src/sync/schedule/ticker.ts'
 import { countPending, letPass } from '../support/pending.ts'
 import { testDatabase } from '../support/postgres.ts'
 
@@ -21,7 +21,9 @@ async function watched(
     schedule = {},
     onTransaction,
     prepare,
+    ticker = clockTicker,
   }: {
+    ticker?: (clock: Clock) => Ticker
     schedule?: Record<string, string>
     onTransaction?: (clock: Clock) => Promise<void>
     prepare?: (sandbox: Sandbox, clock: Clock) => void
@@ -64,7 +66,7 @@ async function watched(
       resource,
       expression: schedule[resource.name] ?? resource.schedule,
     })),
-    ticker: clockTicker(clock),
+    ticker: ticker(clock),
     random: seededRandom(2),
     concurrency: 4,
     stopping: stopping.signal,
@@ -133,6 +135,22 @@ describe('the scheduler', () => {
     const { runs } = await watched(['seasons', 'item-sets'], 20, { schedule: { 'item-sets': '*/5 * * * *' } })
     expect(minutes(runs.filter(({ resource }) => resource === 'item-sets'))).toEqual([0, 5, 10, 15, 20])
     expect(runs.filter(({ resource }) => resource === 'seasons')).toHaveLength(1)
+  })
+
+  test('asks once, and says once, after a sleep in which it missed many ticks', async () => {
+    const sleeping =
+      (clock: Clock): Ticker =>
+      (_name, _expression, _onTick, onMissed) => {
+        const ending = new AbortController()
+        const miss = () => {
+          for (let minute = 0; minute < 480; minute++) onMissed(new Date(start + minute * 60_000))
+        }
+        clock.sleep(5 * 60_000, ending.signal).then(miss, () => undefined)
+        return () => ending.abort()
+      }
+    const { runs, log } = await watched(['seasons'], 20, { ticker: sleeping })
+    expect(minutes(runs)).toEqual([0, 5])
+    expect(log.filter((line) => line.includes('missed'))).toHaveLength(1)
   })
 
   test('fetches what is not live one at a time, and lets nothing live wait for it', async () => {

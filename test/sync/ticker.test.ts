@@ -1,7 +1,7 @@
 import { createTask, getTasks } from 'node-cron'
-import { describe, expect, test } from 'vitest'
-import { systemClock, virtualClock } from '../../src/base/clock.ts'
-import { cronError } from '../../src/sync/schedule/node-cron.ts'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { type Clock, systemClock, virtualClock } from '../../src/base/clock.ts'
+import { cronError, cronTicker } from '../../src/sync/schedule/node-cron.ts'
 import { clockTicker, nextTick, periodSeconds } from '../../src/sync/schedule/ticker.ts'
 
 const at = (text: string) => Date.parse(`2026-06-01T${text}Z`)
@@ -78,6 +78,46 @@ test('a ticker of a virtual clock rings at every instant until it is silenced', 
   stop()
   await clock.advanceTo(at('10:10:00'))
   expect(rang).toEqual([at('10:01:00'), at('10:02:00'), at('10:03:00')])
+})
+
+describe("a ticker of the machine's clock", () => {
+  /** Minutes after 10:00 at which it rings, or says that it missed to, while the clock is set as `step` does at 10:01. */
+  async function ringing(expression: string, step: () => void, minutes: number) {
+    vi.useFakeTimers({ now: at('10:00:10') })
+    const rang: string[] = []
+    const said = (what: string) => () => void rang.push(`${what} ${new Date().toISOString().slice(11, 16)}`)
+    const clock: Clock = {
+      now: () => Date.now(),
+      sleep: (ms, signal) =>
+        new Promise((resolve, reject) => {
+          setTimeout(resolve, ms)
+          signal?.addEventListener('abort', reject)
+        }),
+    }
+    const stop = cronTicker(clock)('one', expression, said('rang'), said('missed'))
+    onTestFinished(() => {
+      stop()
+      vi.useRealTimers()
+    })
+    await vi.advanceTimersByTimeAsync(50_000)
+    step()
+    await vi.advanceTimersByTimeAsync(minutes * 60_000)
+    return [...new Set(rang)]
+  }
+
+  test('rings as ever while nobody sets it', async () => {
+    expect(await ringing('*/5 * * * *', () => {}, 11)).toEqual(['rang 10:05', 'rang 10:10'])
+  })
+
+  test('says at once after a sleep that a tick was missed, and rings at the next one', async () => {
+    const sleep = () => vi.setSystemTime(at('18:31:00'))
+    expect(await ringing('0 */3 * * *', sleep, 180)).toEqual(['missed 18:31', 'rang 21:00'])
+  })
+
+  test('rings at the next instant by a clock that was set back', async () => {
+    const setBack = () => vi.setSystemTime(at('09:01:00') - 365 * 86_400_000)
+    expect(await ringing('0 * * * *', setBack, 130)).toEqual(['rang 10:00', 'rang 11:00'])
+  })
 })
 
 test('a wait by the machine that is longer than one timer can be does not end at once', async () => {

@@ -114,6 +114,18 @@ describe.each(kindsAtNight)('the worklist of guilds on the %s database', (kind) 
     expect(await items('checked_at, leased_until, gone_at')).toEqual(Array(4).fill(['10:10', null, null]))
   })
 
+  test('ends a run without pause whose deadline a clock that is set back would reach an hour later', async () => {
+    await list(world, ['a', 'b'], '10:00')
+    await answerAll(world, ['a', 'b'], '10:00')
+    const began = world.clock.now()
+    const ahead = 3_600_000
+    const now = () => world.clock.now() + (asked(world).length === 0 ? ahead : 0)
+    const set: World = { ...world, clock: { ...world.clock, now }, trusts: 'machine' }
+    await syncGuilds(set, { until: now() + 120_000 })
+    expect(asked(world).length).toBeGreaterThan(0)
+    expect(world.clock.now() - began).toBeLessThan(600_000)
+  })
+
   test('frees a guild five minutes after the process that took it died', async () => {
     await list(world, ['a'], '10:00')
     await answerAll(world, ['a'], '10:00')

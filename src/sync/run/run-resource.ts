@@ -26,6 +26,9 @@ export interface WorklistOptions extends ExtractOptions {
 /** How long to wait before looking again whether a key is due, ms. */
 const idle = 5000
 
+/** A clock that is put right by no more than this was not set back, ms. */
+const CLOCK_TOLERANCE_MS = 60_000
+
 /**
  * Refreshes the most urgent keys of a worklist, a few at a time, until the limit is reached or the current budget window
  * is spent. Each key's response is one transaction with its observation row; a kill loses at most what is in flight.
@@ -189,7 +192,10 @@ class Driver {
   /** How many more keys may be requested. */
   #allowance(): number {
     const { limit, until } = this.#options
-    const beforeDeadline = until === undefined ? undefined : this.#engine.clock.now() < until
+    const now = this.#engine.clock.now()
+    // By a clock that was set back since, the deadline would not come for as long.
+    const isSetBack = now < this.#run.startedAt.getTime() - CLOCK_TOLERANCE_MS
+    const beforeDeadline = until === undefined ? undefined : now < until && !isSetBack
     const budget = this.#engine.api.remaining(this.#resource.route)
     const most = limit === Number.POSITIVE_INFINITY ? this.#due : limit
     return allowance(this.#progress, { named: this.#named?.length, limit: most, beforeDeadline, budget })

@@ -84,10 +84,13 @@ async function runWhenDue(
     { first: FIRST_WAIT_SECONDS * 1000, longest: (live ? LONGEST_LIVE_WAIT_SECONDS : LONGEST_WAIT_SECONDS) * 1000 },
     random,
   )
-  // A tick during a run makes the next run due at once.
+  // A tick during a run makes the next run due at once, and so does one that was missed. Of a long sleep there are thousands.
   let tick = new AbortController()
-  const onMissed = (at: Date) =>
+  const onMissed = (at: Date) => {
+    if (tick.signal.aborted) return
     log.warn({ resource: resource.name, due: at.toISOString() }, 'a run was missed: the machine slept or was busy')
+    tick.abort()
+  }
   const stop = options.ticker(resource.name, expression, () => tick.abort(), onMissed)
   try {
     while (!stopping.aborted) {

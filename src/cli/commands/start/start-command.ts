@@ -206,7 +206,7 @@ async function run(
     {
       scheduled,
       // node-cron knows only the machine's clock.
-      ticker: app.clock === systemClock ? cronTicker : clockTicker(app.clock),
+      ticker: (app.clock === systemClock ? cronTicker : clockTicker)(app.clock),
       random: app.random,
       concurrency: app.config.concurrency,
       stopping: signal,
