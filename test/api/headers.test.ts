@@ -92,6 +92,33 @@ describe('the instant that a response speaks for', () => {
     expect(Date.parse(date) - datesOf(headers(aged(oldest + 1000)), now).observedAt).toBe(0)
   })
 
+  const tenMinutesOld = 'Sat, 30 May 2026 12:50:00 GMT'
+  test.each([
+    ['an Age that says so', { date: tenMinutesOld, age: '599' }],
+    [
+      'an Age that says so, and Expires of then',
+      { date: tenMinutesOld, age: '601', expires: tenMinutesOld, 'cache-control': 'max-age=0' },
+    ],
+    [
+      'an Age that says so, and a lifetime that was over then',
+      { date: tenMinutesOld, age: '600', 'cache-control': 'max-age=10', expires: 'Sat, 30 May 2026 12:50:10 GMT' },
+    ],
+  ])('is Date where a cache kept the response since then: %s', (_what, entries) => {
+    const { observedAt, clockSkew, oddHeaders, isUndated } = datesOf(headers(entries), now)
+    expect(new Date(observedAt).toISOString()).toBe('2026-05-30T12:50:00.000Z')
+    expect(Math.abs(clockSkew ?? Number.NaN)).toBeLessThanOrEqual(1000)
+    expect([oddHeaders, isUndated]).toEqual([[], false])
+  })
+
+  test.each([
+    ['no Age', { date: tenMinutesOld }, -600_000],
+    ['an Age of another time', { date: tenMinutesOld, age: '500' }, -600_000],
+    ['an Age of more than an hour', { date: 'Sat, 30 May 2026 11:50:00 GMT', age: '4200' }, -4_200_000],
+    ['a Date that is only a little early', { date: 'Sat, 30 May 2026 12:58:00 GMT', age: '120' }, -120_000],
+  ])('is by a clock that is behind where the response has %s', (_what, entries, skew) => {
+    expect(datesOf(headers(entries), now).clockSkew).toBe(skew)
+  })
+
   test('of several responses is the oldest and the newest, with what is off most and all that is odd', () => {
     const later = { ...cached, date: 'Sat, 30 May 2026 13:00:31 GMT', expires: 'Sat, 30 May 2026 13:02:00 GMT' }
     const one = datesOf(headers(cached), now)

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { resources } from '../../src/resources/index.ts'
 import { items } from '../../src/resources/items/index.ts'
+import { onlinePlayers } from '../../src/resources/online-players/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { compactCoverage } from '../../src/sync/coverage/coverage.ts'
 import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { type SentHeaders, sayingUnder } from '../support/clock-answers.ts'
 import { place, playerId } from '../support/guild-answers.ts'
-import { profile, syncPlayer, syncPlayers } from '../support/player-answers.ts'
+import { onlineBody, profile, syncPlayer, syncPlayers } from '../support/player-answers.ts'
 import { kindsAtNight } from '../support/postgres.ts'
 import { instantOf, item, worldOf } from '../support/world.ts'
 
@@ -99,6 +100,30 @@ describe.each(kindsAtNight)('an old copy on the %s database', (kind) => {
       await ask('14:00', hidden, headersAt)
       expect((await rows('select is_pending from sync.privacy_restriction')).flat()).toEqual([false])
     })
+  })
+
+  test('that a cache kept with its Date is stale, and brings neither a hold nor a sample', async () => {
+    const right = { Oak: place('b', '10:15'), Elm: place('d', '08:00') }
+    const wrong = { Oak: place('a', '08:00'), Elm: place('d', '08:00') }
+    const keptFor = (seconds: number) => (now: number) => ({ ...headersAt(now, -1000 * seconds), Age: String(seconds) })
+    await sync(territories, wrong, '10:00')
+    await sync(territories, right, '10:20')
+    await sync(onlinePlayers, onlineBody({ EU1: [1, 2, 3, 4], EU2: [5, 6] }), '10:20')
+    for (const at of ['10:21', '10:22', '10:30', '10:45']) {
+      const seconds = (instantOf(at) - instantOf('10:10')) / 1000
+      await say(territories, wrong, at, keptFor(seconds))
+      expect((await syncBoth(territories)).status).toBe('stale')
+      await say(onlinePlayers, onlineBody({ EU1: [1, 2, 3], EU2: [5, 6] }), at, keptFor(seconds))
+      expect((await syncBoth(onlinePlayers)).status).toBe('stale')
+    }
+    expect(
+      await rows(`select guild_prefix, valid_from from game.territory_hold where territory = 'Oak' order by 2`),
+    ).toEqual([
+      ['aaa', '08:00'],
+      ['bbb', '10:15'],
+    ])
+    expect(await rows('select listed, observed_at from game.online_sample')).toEqual([[6, '10:20']])
+    expect(await actions()).toEqual([])
   })
 
   test('of one old copy after a pause: what was shown before stays', async () => {

@@ -14,7 +14,7 @@ export interface Dates {
   /** The instants that the oldest and the newest speak for, by the server's clock (without `Date`, by the caller's); ms since the epoch. */
   readonly observedFrom: number
   readonly observedAt: number
-  /** How far `Date` is ahead of the caller's clock, ms: of several, the one that is off most. Null: one of them has no `Date`. */
+  /** How far `Date`, plus the time for which a cache kept it, is ahead of the caller's clock, ms: of several, the one that is off most. Null: one of them has no `Date`. */
   readonly clockSkew: number | null
   /** Headers that say an age that a response cannot have: they count as absent. */
   readonly oddHeaders: readonly string[]
@@ -28,6 +28,8 @@ const AGE_TOLERANCE_MS = MINUTE
 const LONGEST_LIFETIME_MS = 60 * MINUTE
 /** No cache keeps a copy for longer than a week, ms: what is said to be older has a wrong header, and what is said to come later, too. */
 const OLDEST_COPY_MS = 7 * 24 * 60 * MINUTE
+/** Where `Date` is no earlier than this, ms, it may be that of the response itself, by a clock that is a little behind. */
+const EARLY_DATE_MS = 2 * MINUTE
 /** `Date` is cut to whole seconds: what was made within its second seems to come after it. ms */
 const SECOND = 1000
 
@@ -35,23 +37,31 @@ const SECOND = 1000
  * When a response was made: `Date` minus its age. The age comes from `TerritoryLastTick`, else from `Expires` and `max-age`, else
  * from `Age`; each is believed where it is between zero and the lifetime plus a minute. A malformed header counts as absent. A
  * cached copy is older than the request that fetched it, and two requests may get the same copy, hence not simply `Date` (API
- * reference 2.3).
+ * reference 2.3). A cache that follows RFC 9111 leaves the `Date` of its copy as it was, and says in `Age` how long ago that is.
  * @param receivedAt when the headers arrived, by the caller's clock; ms since the epoch
  */
 export function datesOf(headers: Headers, receivedAt: number): Dates {
   const date = readHttpDate(headers.get('date'))
   const sentAt = date ?? receivedAt
   const lifetime = Math.min((maxAge(headers) ?? 0) * SECOND, LONGEST_LIFETIME_MS)
-  const ages = agesIn(headers, sentAt)
+  const keptFor = date === null ? 0 : keptWithDate(headers, receivedAt - date)
+  const ages = agesIn(headers, sentAt).filter(({ header }) => keptFor === 0 || header !== 'Age')
   const believed = ages.findIndex(({ age }) => age > -SECOND && age <= lifetime + AGE_TOLERANCE_MS)
   const observedAt = sentAt - (ages[believed]?.age ?? 0)
   return {
     observedFrom: observedAt,
     observedAt,
-    clockSkew: date === null ? null : date - receivedAt,
+    clockSkew: date === null ? null : date + keptFor - receivedAt,
     oddHeaders: ages.slice(0, believed < 0 ? ages.length : believed).map(({ header }) => header),
     isUndated: believed < 0 && ages.some(({ age }) => age > 0 && age <= OLDEST_COPY_MS),
   }
+}
+
+/** How long a cache kept a copy without changing its `Date`, ms: `Age` says the time that has passed since then. */
+function keptWithDate(headers: Headers, passed: number): number {
+  const age = (readCount(headers.get('age')) ?? 0) * SECOND
+  const isSame = Math.abs(passed - age) <= AGE_TOLERANCE_MS && age <= LONGEST_LIFETIME_MS
+  return isSame && passed > EARLY_DATE_MS ? age : 0
 }
 
 /** The ages that headers say, ms, those that say it best first. */
