@@ -184,6 +184,31 @@ describe.each(kindsAtNight)('what is asked for class by class, on the %s databas
     expect(began.map(({ at }) => Math.abs(at.getTime() - first) < 60_000)).toEqual([true])
   })
 
+  /** The body of a response in which every second record has an object in the place of a field. */
+  const withOdd = (records: unknown, field: string): unknown =>
+    Array.isArray(records)
+      ? records.map((one: object, nth) => (nth % 2 ? { ...one, [field]: { odd: true } } : one))
+      : Object.fromEntries(Object.entries(Object(records)).map(([page, nodes]) => [page, withOdd(nodes, field)]))
+
+  test.each<[string, Resource, string, string, string]>([
+    ['keys of aspects', aspects, 'aspect', '/aspects', 'internalName'],
+    ['places of connectors', abilityTrees, 'ability', '/ability/map', 'coordinates'],
+  ])('ends and invents nothing while half of the %s cannot be read', async (_what, resource, table, path, field) => {
+    await world.syncNow(resource)
+    const state = async () =>
+      (await world.rows(`select to_jsonb(one) - 'extra' from game.${table} one order by 1`)).flat()
+    const before = await state()
+    for (const name of itemVocabulary.classRequirement) {
+      const { body } = await (path === '/aspects' ? world.api.aspects(name) : world.api.abilities.map(name))
+      world.sandbox.setAnswer(`${path}/${name}`, () => ({ body: withOdd(body, field) }))
+    }
+    for (const run of await syncFor(resource, 4))
+      expect(run).toMatchObject({ status: 'partial', inserted: 0, closed: 0, quarantined: expect.any(Number) })
+    for (const name of itemVocabulary.classRequirement) world.sandbox.setAnswer(`${path}/${name}`, null)
+    await syncFor(resource, 2)
+    expect(await state()).toEqual(before)
+  })
+
   test('leaves a class out that no path can have', async () => {
     const list = Object.fromEntries([...itemVocabulary.classRequirement, '..'].map((name) => [name, { name }]))
     world.sandbox.setAnswer('/classes', () => ({ body: list }))

@@ -17,7 +17,8 @@ type Kind = 'ability' | 'archetype' | 'connector'
 interface NodeRecord {
   readonly class: string
   readonly kind: Kind
-  readonly id: string
+  /** Undefined: it cannot be read. */
+  readonly id: string | undefined
   readonly body: unknown
 }
 
@@ -25,7 +26,7 @@ interface NodeRecord {
 export function recordsOfClass(name: string, tree: unknown, map: unknown): NodeRecord[] {
   const nodes =
     (kind: Kind) =>
-    ([id, body]: readonly [string, unknown]) => ({ class: name, kind, id, body })
+    ([id, body]: readonly [string | undefined, unknown]) => ({ class: name, kind, id, body })
   const pages = fieldsOf(fieldOf(tree, 'pages')).flatMap(([, page]) => fieldsOf(page))
   // The abilities of a map are those of the tree. What is neither goes to quarantine.
   const connectors = joinedByPlace(abilityNodesOf(map).filter((body) => fieldOf(body, 'type') !== 'ability'))
@@ -43,34 +44,38 @@ function joinedByPlace(nodes: readonly unknown[]): unknown[] {
   for (const node of nodes) {
     const place = placeOf(node)
     const family = fieldOf(node, 'family')
-    const before = fieldOf(connectors.get(place), 'family')
+    const before = fieldOf(place && connectors.get(place), 'family')
     const isConnector = isFields(node) && node.type === 'connector'
-    if (isConnector && !connectors.has(place)) connectors.set(place, node)
-    else if (isConnector && Array.isArray(family) && Array.isArray(before))
+    if (isConnector && place !== undefined && !connectors.has(place)) connectors.set(place, node)
+    else if (isConnector && place !== undefined && Array.isArray(family) && Array.isArray(before))
       connectors.set(place, { ...node, family: [...before, ...family] })
     else others.push(node)
   }
   return [...connectors.values(), ...others]
 }
 
-/** A connector has no id: it is where it is. */
-function placeOf(node: unknown): string {
+/** A connector has no id: it is where it is. Undefined: that cannot be read. */
+function placeOf(node: unknown): string | undefined {
   const meta = fieldOf(node, 'meta')
   const at = fieldOf(node, 'coordinates')
-  return [fieldOf(meta, 'page'), fieldOf(at, 'x'), fieldOf(at, 'y')].join(' ')
+  const place = [fieldOf(meta, 'page'), fieldOf(at, 'x'), fieldOf(at, 'y')]
+  return place.every((number) => /^-?\d+$/.test(String(number))) ? place.join(' ') : undefined
 }
 
-export function keyOfNode(record: unknown): string {
+export function keyOfNode(record: unknown): string | undefined {
   const { class: name, kind, id } = record as NodeRecord
-  return `${name}/${kind}/${id}`
+  return id === undefined ? undefined : keyOf(name, kind, id)
 }
+
+const keyOf = (...parts: readonly string[]) => parts.join('/')
 
 export function normalizeNode(record: unknown): Normalized<typeof abilityHistory> {
   const { class: name, kind, id, body } = record as NodeRecord
+  if (id === undefined) throw recordError('/coordinates', 'page, x and y should be whole numbers')
   const key = { class: name, kind, id }
   const normalized = kind === 'ability' ? ofAbility(body) : kind === 'archetype' ? ofArchetype(body) : ofConnector(body)
   const { document, root, links } = normalized
-  return { key: keyOfNode(record), document, root: { ...key, ...root }, parts: { links } }
+  return { key: keyOf(name, kind, id), document, root: { ...key, ...root }, parts: { links } }
 }
 
 function ofAbility(body: unknown) {

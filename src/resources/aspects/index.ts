@@ -41,7 +41,8 @@ export const aspects = defineResource({
         ask: () => api.aspects(name, call).then((answer) => [answer, recordsOf(answer.body, 'name')]),
       },
     ]),
-  keyOf: (record) => textField(record, 'internalName') ?? textField(record, 'name'),
+  // Until April 2026 an aspect had only its name; one that has another key has it even where that cannot be read.
+  keyOf: (record) => textField(record, hasFields(record, 'internalName') ? 'internalName' : 'name'),
   normalize: normalizeAspect,
   ...knownBy(aspectSchema),
 })
@@ -61,7 +62,6 @@ function hasTexts(record: unknown): boolean {
 function normalizeAspect(record: unknown): Normalized<typeof aspectHistory> {
   const parsed = parseAspect(record)
   const { name, rarity, requiredClass, tiers } = parsed
-  // Until April 2026 an aspect had only its name.
   const internalName = parsed.internalName || name
   if (!internalName) throw recordError('/internalName', 'an aspect without a key and a name')
   return {
