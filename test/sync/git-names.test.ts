@@ -20,6 +20,23 @@ test.each([
   expect(time && new Date(time.from).toISOString()).toBe(new Date(instant).toISOString())
 })
 
+test.each([
+  '31-05-2026-03-12.json',
+  '31-05-2026/03.json',
+  '31_05_2026_03.json',
+  'map 05.31.2026.03.12.json',
+  'days/05/31/2026/03.json',
+])('%s begins with a day or month, and what follows its year is no month', (path) => {
+  expect(namedPath(path)).toEqual({ own: path, glob: path, rest: path })
+})
+
+test.each(['v1.2_2026-05-01.json', '05/31/2026-05-01.json', '1.10.2026-05-01.json'])(
+  '%s has other numbers before its date',
+  (path) => {
+    expect(namedPath(path).time?.from).toBe(Date.UTC(2026, 4, 1))
+  },
+)
+
 test('files of summer and winter are one series', () => {
   const [winter, summer] = ['2026-01-01T00-00-00+0100', '2026-07-01T00-00-00+0200'].map(
     (name) => namedPath(`a/${name}.json`).glob,

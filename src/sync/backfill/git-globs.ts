@@ -38,11 +38,12 @@ interface NamedPath {
 
 /**
  * How files and folders are called after a time: a month, a day, a time of it, and seconds or ms since the epoch. In UTC, but for a time with another
- * offset: `2026-05-01T12-00-00+0200`. What follows hours and minutes without anything between them is no offset: `0630-0700`.
+ * offset: `2026-05-01T12-00-00+0200`. What follows hours and minutes without anything between them is no offset: `0630-0700`. What follows a year after
+ * its day and month is an hour: `31-05-2026-12` is neither in December nor on a day of it, and whether the day or the month comes first is not known.
  */
 const dates = [
-  /(?<!\d)(?<year>20\d\d)[-_./](?<month>0[1-9]|1[0-2])(?![-_./]?\d)/g,
-  /(?<!\d)(?<year>20\d\d)([-_./]?)(?<month>0[1-9]|1[0-2])\2(?<day>0[1-9]|[12]\d|3[01])(?:[-_ T/]?(?<hour>[01]\d|2[0-3])[-_.:h]?(?<minute>[0-5]\d)(?:(?!-\d\d:\d\d(?!\d))[-_.:m]?(?<second>[0-5]\d)(?:\.\d+)?)?(?:Z|(?<offset>\+(?:0\d|1[0-4])(?:[-_.:]?[0-5]\d)?|(?<=[-_.:h]\d\d|\d{6}|\.\d+)-(?:0\d|1[0-4]):?[0-5]\d))?)?(?!\d)/g,
+  /(?<!\d)(?<!(?<!\d)\d\d(?:-\d\d-|_\d\d_|\.\d\d\.|\/\d\d\/))(?<year>20\d\d)[-_./](?<month>0[1-9]|1[0-2])(?![-_./]?\d)/g,
+  /(?<!\d)(?<!(?<!\d)\d\d(?:-\d\d-|_\d\d_|\.\d\d\.))(?<year>20\d\d)([-_./]?)(?<month>0[1-9]|1[0-2])\2(?<day>0[1-9]|[12]\d|3[01])(?:[-_ T/]?(?<hour>[01]\d|2[0-3])[-_.:h]?(?<minute>[0-5]\d)(?:(?!-\d\d:\d\d(?!\d))[-_.:m]?(?<second>[0-5]\d)(?:\.\d+)?)?(?:Z|(?<offset>\+(?:0\d|1[0-4])(?:[-_.:]?[0-5]\d)?|(?<=[-_.:h]\d\d|\d{6}|\.\d+)-(?:0\d|1[0-4]):?[0-5]\d))?)?(?!\d)/g,
   /(?<!\d)(?<epoch>1[3-9]\d{8}|20\d{8})(?<ms>\d{3})?(?!\d)/g,
 ]
 
