@@ -141,7 +141,7 @@ export async function loadRecorded(
   const broken = [...refused]
   for (const message of broken) loading.log.error({}, message)
   await expectAll(loading, responses)
-  await listAll(loading, responses)
+  const listed = new Set<string>()
   const before = new PreparedBefore()
   const ahead = new VersionsAhead(() => versionMemory(0))
   let done = 0
@@ -152,6 +152,7 @@ export async function loadRecorded(
     const { name } = response.resource
     try {
       const [resource, engine] = await opened
+      await listKey(loading, response, listed)
       const result = isWorklist(resource)
         ? await loadKey(resource, engine, response, runs)
         : await loadWhole(resource, engine)
@@ -318,9 +319,10 @@ async function expectAll({ db, clock }: Loading, responses: readonly RecordedRes
     await expectUntil(db, { resource: name, everySeconds: periodSeconds(schedule, now), at: new Date(now) })
 }
 
-async function listAll({ db }: Loading, responses: readonly RecordedResponse[]): Promise<void> {
-  for (const resource of new Set(responses.map((response) => response.resource))) {
-    const keys = responses.flatMap((response) => (response.resource === resource ? (response.key ?? []) : []))
-    if (keys.length > 0) await addKeys(db, resource.name, keys)
-  }
+/** Puts a key on the worklist with the first response about it that can be read: the name of a file that has none may be no key. */
+async function listKey({ db }: Loading, { resource, key }: RecordedResponse, listed: Set<string>): Promise<void> {
+  const name = `${resource.name} ${key}`
+  if (key === undefined || listed.has(name)) return
+  await addKeys(db, resource.name, [key])
+  listed.add(name)
 }

@@ -319,7 +319,7 @@ export function keyedIn(
 
 /**
  * The keys of a file of a worklist: what its content says, or its name, which may be the end of a URL, or the name of a field. And whether it
- * is only the beginning of a list: how many places were asked for is not in it.
+ * is only the beginning of a list: how many places were asked for is not in it. None for what is no response.
  */
 export async function keysOfFile(
   resource: Worklist,
@@ -332,7 +332,11 @@ export async function keysOfFile(
   if (isUuid(name) && !linesParser(path)) return [{ key: uuidText(name), isPart: false, names: [] }]
   const parsed = await contentOf(path, read())
   const found = keyedIn(resource, parsed)
-  if (found.length === 0) return [{ key: keyOf(parsed) ?? name, isPart: isShort(parsed), names: [] }]
+  if (found.length === 0) {
+    // Where the API sends the key with each body, JSON without one is an error, an index or of another form. What is no JSON is named when it is read.
+    const isOther = parsed !== undefined && resource.file?.isBody !== undefined && keyOf(parsed) === undefined
+    return isOther ? [] : [{ key: keyOf(parsed) ?? name, isPart: isShort(parsed), names: [] }]
+  }
   const keys = found.map(({ names, body }) => {
     const key = keyOf(body) ?? (found.length > 1 ? names.at(-1) : undefined) ?? name
     return { key, isPart: isShort(body), names }

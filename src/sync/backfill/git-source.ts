@@ -158,6 +158,7 @@ async function openResponses(
     const keys = isWorklist(resource)
       ? await keysOfFile(resource, version.path, () => history.blobs.read(version.blob, MAX_BODY_BYTES))
       : [{ key: '', isPart: response.isPart, names: response.names ?? [] }]
+    if (keys.length === 0) broken.push(unreadableText(resource, version))
     for (const { key, isPart, names } of keys) {
       if (isKnown(version, key)) opened.known += 1
       else {
