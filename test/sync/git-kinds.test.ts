@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { board, detect, guild, place, placed, player, uuid } from '../support/git-detecting.ts'
 import { item } from '../support/world.ts'
 
+const choice = (nth: number) => ({ uuid: uuid(nth), username: `P${nth}`, rank: 'Player', supportRank: null })
+
 /** Files that look alike, and whose each is: null for nobody's. */
 const alike: readonly (readonly [what: string, body: unknown, resource: string | null])[] = [
   [
@@ -13,6 +15,7 @@ const alike: readonly (readonly [what: string, body: unknown, resource: string |
   ['a board of players', board((nth) => player(nth, { score: nth, metaScore: 5, previousRanking: 3 })), null],
   ['a board of players, of names alone', board((nth) => player(nth)), null],
   ['a board of guilds', board((nth) => guild(nth, { level: 5, territories: 2 })), null],
+  ['a board of guilds with how many members each has', board((nth) => guild(nth, { level: 5, members: 9 })), null],
   ['a board of guilds, of names alone', board((nth) => guild(nth)), null],
   ['a list of players', [player(1), player(2)], null],
   ['players by name', { 'Player 1': player(1), 'Player 2': player(2) }, null],
@@ -90,6 +93,12 @@ const alike: readonly (readonly [what: string, body: unknown, resource: string |
   ['a guild', { ...guild(1), level: 5, members: { total: 0, owner: {} } }, 'guilds'],
   ['a guild without members', { ...guild(1), level: 5 }, null],
   ['a player', { uuid: uuid(1), username: 'P', online: false, playtime: 5, globalData: { wars: 1 } }, 'players'],
+  ['a player who hides most', { uuid: uuid(1), username: 'P', online: false, supportRank: null }, 'players'],
+  [
+    'players whom a name may mean',
+    { error: 'MultipleObjectsReturned', code: 300, objects: { [uuid(1)]: choice(1), [uuid(2)]: choice(2) } },
+    null,
+  ],
   ['a member', { uuid: uuid(1), username: 'P', contributed: 5, joined: '2026-05-01T09:00:00Z', lastJoin: null }, null],
   ['an error', { error: 'TooManyRequests', detail: 'x', code: 429 }, null],
   ['nothing', {}, null],

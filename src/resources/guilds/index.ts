@@ -1,9 +1,10 @@
 import * as z from 'zod'
+import { isFields } from '../../api/schemas/form/unknown.ts'
 import { guildMemberSchema, guildSchema } from '../../api/schemas/guilds.ts'
 import { type Averages, defineWorklist, type RetainedTable } from '../../sync/declare/resource.ts'
 import { guildListHistory } from '../guild-list/tables.ts'
 import { inGuilds } from '../personal.ts'
-import { aboutAnother, hasFields, knownBy, oneAnswer, uuidField } from '../record.ts'
+import { aboutAnother, fieldOf, hasFields, knownBy, oneAnswer, uuidField } from '../record.ts'
 import { findGuilds, guildsCalled, guildsLike, lookUpGuilds, planGuilds } from './keys.ts'
 import { incompleteReason, normalizeGuild } from './normalize.ts'
 import {
@@ -104,7 +105,9 @@ export const guilds = defineWorklist({
   rawCost: "2 to 10 kB a response: 190 to 760 MB a day, with the players, at a guest's whole budget (50 a minute)",
   backfill: { keys: 15_500, rowsPerKey: 100 },
   file: {
-    isBody: (body) => hasFields(body, 'uuid', 'name', 'prefix', 'members') && !hasFields(body, 'username'),
+    // An entry of a board of guilds has how many members there are.
+    isBody: (body) =>
+      hasFields(body, 'uuid', 'name', 'prefix') && isFields(fieldOf(body, 'members')) && !hasFields(body, 'username'),
     notSent: [
       {
         is: (body) => hasFields(body, 'members') && ['joined', 'left'].some((change) => hasFields(body, change)),

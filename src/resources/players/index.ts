@@ -77,12 +77,12 @@ export const players = defineWorklist({
         what: 'what a tracker keeps of players, made from responses',
       },
     ],
-    // A member of a guild and an entry of a board have a name and a uuid, too.
+    // A member of a guild, an entry of a board and one of several players that a name may mean have a name and a uuid, too.
     isBody: (body) =>
       hasFields(body, 'uuid', 'username') &&
       ['score', 'contributed', 'members'].every((field) => !hasFields(body, field)) &&
-      ['playtime', 'globalData', 'characters', 'firstJoin', 'lastJoin', 'supportRank'].some((one) =>
-        hasFields(body, one),
+      [['playtime'], ['globalData'], ['characters'], ['firstJoin'], ['lastJoin'], ['supportRank', 'online']].some(
+        (fields) => hasFields(body, ...fields),
       ),
   },
   keyFlag: 'player',
