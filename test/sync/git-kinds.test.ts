@@ -112,6 +112,18 @@ const notSent: [what: string, body: unknown, says: RegExp][] = [
     /territories.*version 1/,
   ],
   [
+    'territories of 2023',
+    { Oak: { guild: { name: 'A', prefix: 'A' }, acquired: '2023-10-01T09:00:00.000000' } },
+    /territories.*no uuids/,
+  ],
+  [
+    'a guild of 2023',
+    { name: 'A', prefix: 'A', level: 3, members: { total: 0, owner: {} } },
+    /a guild without its uuid: of 2023/,
+  ],
+  ['guilds of 2023', { 'Guild 1': { prefix: 'OWL' }, 'Guild 2': { prefix: null } }, /guilds by their names.*of 2023/],
+  ['who is online, by name', { total: 1, players: { Player: 'EU1' } }, /who is online by name/],
+  [
     'places of territories',
     [{ name: 'Oak', start: '1,2', end: '3,4', spawnLocation: '1,2,3' }],
     /places of territories/,

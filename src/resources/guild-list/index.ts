@@ -2,7 +2,7 @@ import { isUuid } from '../../api/schemas/form/limits.ts'
 import { guildListEntrySchema, listedGuilds, parseGuildListEntry } from '../../api/schemas/guilds.ts'
 import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { hasFields, joinMaps, knownBy, oneAnswer, recordError, uuidField } from '../record.ts'
+import { fieldOf, hasFields, joinMaps, knownBy, oneAnswer, recordError, uuidField } from '../record.ts'
 import { guildListHistory } from './tables.ts'
 
 /**
@@ -16,7 +16,19 @@ export const guildList = defineResource({
   route: '/guild/list/guild',
   // Keyed by name, of guilds with the same name only one is listed.
   otherForms: ['/guild/list/guild'],
-  file: { isRecord: isListed, records: 15_500, join: joinMaps },
+  file: {
+    isRecord: isListed,
+    notSent: [
+      {
+        // A setting of a program may be called so, too.
+        is: (guild, key) =>
+          /\D/.test(key) && hasNamesAlone(guild) && /^([a-z]{3,4}|null)$/i.test(String(fieldOf(guild, 'prefix'))),
+        what: 'guilds by their names, without their uuids: of 2023, or made from responses',
+      },
+    ],
+    records: 15_500,
+    join: joinMaps,
+  },
   rawCost: '0.5 MB a response',
   history: guildListHistory,
   extract: async (api, { signal, lane }) => {
@@ -32,7 +44,11 @@ export const guildList = defineResource({
 /** Whether it is a guild of the list. A board is keyed by place, and its entries, of guilds or players, have more than names. */
 function isListed(guild: unknown, key: string): boolean {
   const isNamed = hasFields(guild, 'prefix') && (hasFields(guild, 'uuid') || isUuid(key)) && !/^\d+$/.test(key)
-  return isNamed && Object.keys(guild as object).every((field) => ['uuid', 'name', 'prefix'].includes(field))
+  return isNamed && hasNamesAlone(guild)
+}
+
+function hasNamesAlone(guild: unknown): boolean {
+  return Object.keys(Object(guild)).every((field) => ['uuid', 'name', 'prefix'].includes(field))
 }
 
 /** @throws RecordError when the guild has no uuid: its name alone is no key */

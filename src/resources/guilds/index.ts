@@ -115,7 +115,7 @@ export const guilds = defineWorklist({
       },
       {
         is: (body) => hasFields(body, 'name', 'prefix', 'members') && !hasFields(body, 'uuid'),
-        what: 'a guild without its uuid, made from responses or of version 1 of the API',
+        what: 'a guild without its uuid: of 2023, of version 1 of the API, or made from responses',
       },
     ],
   },

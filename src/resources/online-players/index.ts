@@ -84,6 +84,12 @@ export const onlinePlayers = defineResource({
   retained: onlineGrowth,
   expiring: onlinePassing,
   file: {
+    notSent: [
+      {
+        is: (body) => hasFields(body, 'total') && fieldsOf(fieldOf(body, 'players')).some(([key]) => !isUuid(key)),
+        what: 'who is online by name: lists by uuid are loaded alone, a name does not say for certain who it is',
+      },
+    ],
     isBody: (body) => {
       const players = fieldsOf(fieldOf(body, 'players'))
       return hasFields(body, 'total') && players.length > 0 && players.every(([key]) => isUuid(key))

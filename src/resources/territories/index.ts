@@ -1,3 +1,4 @@
+import { isFields } from '../../api/schemas/form/unknown.ts'
 import { territorySchema } from '../../api/schemas/territories.ts'
 import { defineResource } from '../../sync/declare/resource.ts'
 import { fieldOf, hasFields, joinMaps, knownBy, oneAnswer, textField } from '../record.ts'
@@ -16,6 +17,13 @@ export const territories = defineResource({
     // The name of a guild alone, as version 1 of the API sent it, says not which guild.
     isRecord: (record) => hasFields(record, 'guild', 'acquired') && typeof fieldOf(record, 'guild') !== 'string',
     notSent: [
+      {
+        is: (record) => {
+          const guild = fieldOf(record, 'guild')
+          return hasFields(record, 'acquired') && isFields(guild) && textField(guild, 'uuid') === undefined
+        },
+        what: 'territories of which it is not known whose they were: their guilds have no uuids',
+      },
       { is: (record) => hasFields(record, 'guild', 'acquired'), what: 'territories as version 1 of the API sent them' },
       {
         is: (record) =>
