@@ -21,16 +21,17 @@ test.each([
 })
 
 test.each([
-  '31-05-2026-03-12.json',
-  '31-05-2026/03.json',
-  '31_05_2026_03.json',
-  'map 05.31.2026.03.12.json',
-  'days/05/31/2026/03.json',
-])('%s begins with a day or month, and what follows its year is no month', (path) => {
-  expect(namedPath(path)).toEqual({ own: path, glob: path, rest: path })
+  ['31-05-2026-03-12.json', '.json'],
+  ['31-05-2026/03.json', '/03.json'],
+  ['31_05_2026_03.json', '_03.json'],
+  ['map 05.31.2026.03.12.json', 'map .03.12.json'],
+  ['days/05/31/2026/03.json', 'days//03.json'],
+  ['boards/guildLevel_31-05-2026.json', 'boards/guildLevel_.json'],
+])('%s begins with a day or month, and what follows its year is no month', (path, rest) => {
+  expect(namedPath(path)).toEqual({ own: path, glob: path, rest })
 })
 
-test.each(['v1.2_2026-05-01.json', '05/31/2026-05-01.json', '1.10.2026-05-01.json'])(
+test.each(['v1.2_2026-05-01.json', '05/31/2026-05-01.json', '1.10.2026-05-01.json', '2026-05-01/31-04-2026.json'])(
   '%s has other numbers before its date',
   (path) => {
     expect(namedPath(path).time?.from).toBe(Date.UTC(2026, 4, 1))

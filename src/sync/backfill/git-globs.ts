@@ -38,16 +38,18 @@ interface NamedPath {
 
 /**
  * How files and folders are called after a time: a month, a day, a time of it, and seconds or ms since the epoch. In UTC, but for a time with another
- * offset: `2026-05-01T12-00-00+0200`. What follows hours and minutes without anything between them is no offset: `0630-0700`. What follows a year after
- * its day and month is an hour: `31-05-2026-12` is neither in December nor on a day of it, and whether the day or the month comes first is not known.
+ * offset: `2026-05-01T12-00-00+0200`. What follows hours and minutes without anything between them is no offset: `0630-0700`.
  */
 const dates = [
-  /(?<!\d)(?<!(?<!\d)\d\d(?:-\d\d-|_\d\d_|\.\d\d\.|\/\d\d\/))(?<year>20\d\d)[-_./](?<month>0[1-9]|1[0-2])(?![-_./]?\d)/g,
-  /(?<!\d)(?<!(?<!\d)\d\d(?:-\d\d-|_\d\d_|\.\d\d\.))(?<year>20\d\d)([-_./]?)(?<month>0[1-9]|1[0-2])\2(?<day>0[1-9]|[12]\d|3[01])(?:[-_ T/]?(?<hour>[01]\d|2[0-3])[-_.:h]?(?<minute>[0-5]\d)(?:(?!-\d\d:\d\d(?!\d))[-_.:m]?(?<second>[0-5]\d)(?:\.\d+)?)?(?:Z|(?<offset>\+(?:0\d|1[0-4])(?:[-_.:]?[0-5]\d)?|(?<=[-_.:h]\d\d|\d{6}|\.\d+)-(?:0\d|1[0-4]):?[0-5]\d))?)?(?!\d)/g,
+  /(?<!\d)(?<year>20\d\d)[-_./](?<month>0[1-9]|1[0-2])(?![-_./]?\d)/g,
+  /(?<!\d)(?<year>20\d\d)([-_./]?)(?<month>0[1-9]|1[0-2])\2(?<day>0[1-9]|[12]\d|3[01])(?:[-_ T/]?(?<hour>[01]\d|2[0-3])[-_.:h]?(?<minute>[0-5]\d)(?:(?!-\d\d:\d\d(?!\d))[-_.:m]?(?<second>[0-5]\d)(?:\.\d+)?)?(?:Z|(?<offset>\+(?:0\d|1[0-4])(?:[-_.:]?[0-5]\d)?|(?<=[-_.:h]\d\d|\d{6}|\.\d+)-(?:0\d|1[0-4]):?[0-5]\d))?)?(?!\d)/g,
+  // The day or the month first: which one, a name does not say. What follows is of the day: `31-05-2026-12` is not in December.
+  /(?<!\d)(?<unordered>(?:0[1-9]|[12]\d|3[01])([-_.])(?:0[1-9]|[12]\d|3[01])\2)20\d\d(?:[-_ T/]?(?:[01]\d|2[0-3])[-_.:h]?[0-5]\d(?:[-_.:m]?[0-5]\d)?)?(?!\d)/g,
+  /(?<!\d)(?<unordered>(?:0[1-9]|[12]\d|3[01])\/(?:0[1-9]|[12]\d|3[01])\/)20\d\d(?![-_.]?\d)/g,
   /(?<!\d)(?<epoch>1[3-9]\d{8}|20\d{8})(?<ms>\d{3})?(?!\d)/g,
 ]
 
-/** Reads the dates that a path has, in the name of the file or of folders. The last one is that of the file. */
+/** Reads the dates that a path has, in the name of the file or of folders. The last one is that of the file; a day without the order of its numbers is of no time. */
 export function namedPath(path: string): NamedPath {
   // The digits of a uuid are no date.
   const named = path.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, (uuid) => 'x'.repeat(uuid.length))
@@ -55,14 +57,17 @@ export function namedPath(path: string): NamedPath {
   let glob = ''
   let rest = ''
   let end = 0
-  for (const { 0: text, index } of found) {
-    glob += literal(path.slice(end, index)) + text.replace(/\d/g, '?')
+  let last: Readonly<Record<string, string>> | undefined
+  for (const { 0: text, index, groups } of found) {
+    if (index < end) continue
+    const isOrdered = groups?.unordered === undefined
+    glob += literal(path.slice(end, index)) + (isOrdered ? text.replace(/\d/g, '?') : literal(text))
     rest += path.slice(end, index)
     end = index + text.length
+    if (isOrdered) last = groups
   }
-  const { groups } = found.at(-1) ?? {}
   glob += literal(path.slice(end))
-  return { own: literal(path), glob, rest: rest + path.slice(end), ...(groups ? { time: timeOf(groups) } : {}) }
+  return { own: literal(path), glob, rest: rest + path.slice(end), ...(last ? { time: timeOf(last) } : {}) }
 }
 
 function timeOf({
