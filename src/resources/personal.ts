@@ -29,7 +29,10 @@ const formerGuilds = `select 'guilds', former.guild_uuid::text
   where not exists (select from game.guild_member now where now.guild_uuid = former.guild_uuid
                        and now.player_uuid = who.player_uuid and now.valid_until = 'infinity')
     and not exists (select from game.player now where now.guild_uuid = former.guild_uuid
-                       and now.player_uuid = who.player_uuid and now.valid_until = 'infinity')`
+                       and now.player_uuid = who.player_uuid and now.valid_until = 'infinity')
+  union all
+ select '', '' where exists (select from game.player named where named.player_uuid = who.player_uuid and named.valid_until < 'infinity'
+                                and named.guild_uuid is null and named.guild_name is not null)`
 
 function personal(peopleIn: Personal['peopleIn'], refusalHides: readonly string[] = []): Personal {
   return {

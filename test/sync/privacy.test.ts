@@ -53,6 +53,20 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
     },
   )
 
+  test.each([null, { uuid: guildId('a'), name: 'Guild a' }])(
+    'about former guilds, takes those of which a profile of 2023 has only the names, with %j today',
+    async (guild) => {
+      const before = { name: 'Guild Before', prefix: 'bbb', rank: 'RECRUIT', rankStars: '' }
+      await syncPlayer(world, 1, profile(1, { guild: before }), '08:00')
+      for (const at of ['08:10', '08:20']) await syncPlayer(world, 1, profile(1, { guild }), at)
+      expect(await whereStored(world.db, ['Guild Before'])).not.toEqual([])
+      await confirmPlayer(world, 1, profile(1, { guild, restrictions: { guildHistoryAccess: true } }), '10:00')
+      expect(await whereStored(world.db, ['Guild Before'])).toEqual([])
+      const [now] = await rows(`select guild_name from game.player where valid_until = 'infinity'`)
+      expect(now).toEqual([guild?.name ?? null])
+    },
+  )
+
   test('in a guild, goes from profiles too, and other members keep theirs', async () => {
     await showEverything(world)
     const hides = { main_access: true, online_status: true, guild_high_ranked_access: true }

@@ -91,7 +91,8 @@ export const profileResponses: PersonalResponses = {
   remove: (profile, uuid) => isAbout(profile, uuid) && removeFields(profile, Object.keys(profile)),
   leave(profile, guilds) {
     const uuid = uuidField(profile.guild, 'uuid')
-    if (uuid === undefined || !guilds.includes(uuid)) return false
+    // One of which only the name is there may be any.
+    if (!isFields(profile.guild) || (uuid !== undefined && !guilds.includes(uuid))) return false
     profile.guild = null
     return true
   },
@@ -160,9 +161,10 @@ export const playerTables: readonly KeptTable[] = [
       mainAccess: { columns: ['first_join'] },
       guildHistoryAccess: {
         columns: guildColumns,
+        // Until 2024 a profile had the name of its guild alone: which guild that was is not known.
         where: `kept.valid_until < 'infinity'
-                and kept.guild_uuid is distinct from (select now.guild_uuid from game.player now
-                                                       where now.player_uuid = kept.player_uuid and now.valid_until = 'infinity')`,
+                and (kept.guild_uuid = (select now.guild_uuid from game.player now
+                                         where now.player_uuid = kept.player_uuid and now.valid_until = 'infinity')) is not true`,
       },
     },
   },

@@ -70,7 +70,7 @@ export interface PersonalResponses {
   redact(body: Fields, uuid: string, rule: string): boolean
   /** Removes the player from a body, in place; true when there was anything. Counts stay: worlds, totals, a guild's numbers. */
   remove(body: Fields, uuid: string): boolean
-  /** Removes from a body, in place, that the player was in these guilds. */
+  /** Removes from a body, in place, that the player was in these guilds, or in one of which only the name is there. */
   leave?(body: Fields, guildUuids: readonly string[]): boolean
   /** The player's own records in a body, with the names of their known fields. */
   recordsOf(body: Fields, uuid: string): readonly { readonly record: Fields; readonly known: ReadonlySet<string> }[]
@@ -98,7 +98,7 @@ export interface Personal {
   readonly growing: readonly string[]
   /** The keys of worklists whose responses are about the player `who.player_uuid`, as a select of resource and key. */
   readonly answersAbout: string
-  /** The guilds that the player `who.player_uuid` was in and is not any more, as a select of resource and key. */
+  /** The guilds that the player `who.player_uuid` was in and is not any more, as a select of resource and key; both empty for one of which only the name is known. */
   readonly formerGuilds: string
   /** Of each resource whose responses name players. */
   readonly responses: Readonly<Record<string, PersonalResponses>>
