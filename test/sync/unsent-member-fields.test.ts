@@ -77,4 +77,49 @@ describe.each(kindsAtNight)('a field of guilds and members that is sent no more,
       ),
     ).toEqual([[null, 'unknown']])
   })
+
+  const owner = { 1: { rank: 'owner' } }
+  const banner = { base: 'WHITE', tier: 3, structure: 'tier3', layers: [] }
+  const letters = [...'abcdef0123456789']
+  const withoutRaids = (letter: string) => {
+    const { raids: _, ...fields } = guildBody(letter, owner) as Record<string, unknown>
+    return fields
+  }
+
+  test.each([
+    [3, 3],
+    [8, 2],
+    [13, 2],
+  ])('of %i guilds with it, %i others without it do not tell that it is sent no more', async (having, lacking) => {
+    for (const [nth, letter] of letters.slice(0, having + lacking).entries()) {
+      const body = nth < having ? guildBody(letter, owner) : withoutRaids(letter)
+      expect(await syncGuild(world, body, minute(3 * nth))).toMatchObject({ status: 'ok' })
+    }
+    expect(await syncGuild(world, guildBody('b', owner, { level: 50 }), '11:00')).toMatchObject({ status: 'unchanged' })
+    expect([await spans(), await rows('select kind, path from sync.drift')]).toEqual([[], []])
+  })
+
+  test('of guilds that are seen for the first time is found out all the same', async () => {
+    const statuses: string[] = []
+    for (const [nth, letter] of letters.slice(0, 9).entries()) {
+      const body = nth < 3 ? guildBody(letter, owner) : withoutRaids(letter)
+      statuses.push((await syncGuild(world, body, minute(3 * nth))).status)
+    }
+    expect(statuses.slice(3)).toEqual(['ok', 'ok', 'ok', 'partial', 'partial', 'partial'])
+    expect(await spans()).toEqual([['guilds', '/raids', '10:06', '10:09', null]])
+  })
+
+  test('is none where a banner has no structure, which many have not', async () => {
+    for (let nth = 0; nth < 20; nth++)
+      await syncGuild(world, guildBody('a', owner, { level: nth, banner }), minute(2 * nth))
+    const { structure: _, ...plain } = banner
+    for (let nth = 20; nth < 24; nth++)
+      expect(await syncGuild(world, guildBody('a', owner, { banner: plain }), minute(2 * nth))).not.toMatchObject({
+        status: 'partial',
+      })
+    expect(await spans()).toEqual([])
+    expect(await rows('select banner_base, banner_structure from game.guild order by valid_from desc limit 1')).toEqual(
+      [['WHITE', null]],
+    )
+  })
 })

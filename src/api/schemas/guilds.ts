@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { flag, hiddenBy, known, number, text } from './form/field-meta.ts'
+import { flag, hiddenBy, known, number, sometimes, text } from './form/field-meta.ts'
 import { countOf, isUuid } from './form/limits.ts'
 import { recordParser } from './form/record.ts'
 import { totalsSchema } from './form/totals.ts'
@@ -51,7 +51,8 @@ export const guildSchema = z.looseObject({
     .looseObject({
       base: colour,
       tier: number,
-      structure: text,
+      // Missing in 11 of 77 banners (API reference 6.1).
+      structure: sometimes(text),
       layers: z.array(z.looseObject({ colour, color: colour, pattern: text })).nullish(),
     })
     .nullish(),

@@ -56,14 +56,15 @@ const inScope = (parameter: string) => `(subject = ${parameter} or starts_with(s
  * not come to the second. Where one of the clocks was ahead and is right again, it counts from there; while instants are but an order,
  * it takes a whole window by this machine's clock. Confirmed claims are removed, unless their policy says that they stand.
  *
- * @param claims `span`: how long ago the first response that made it must be, ms; default: as the policy says
+ * @param claims `span`: how long ago the first response that made it must be, ms; default: as the policy says. `responses`: as many must agree at
+ * least, where it is more than the policy says
  * @param name of the policy; default: that of the kind
  */
 export async function corroborate(
   sql: Sql,
   witness: Witness,
   kind: ClaimKind,
-  claims: readonly (Claim & { readonly span?: number })[] | SelectedClaims,
+  claims: readonly (Claim & { readonly span?: number; readonly responses?: number })[] | SelectedClaims,
   name: PolicyName = kind,
 ): Promise<Corroborated> {
   const isSelected = 'select' in claims
@@ -102,10 +103,13 @@ export async function corroborate(
   )
   const { responses, stands = false } = policy
   const spans = new Map(isSelected ? [] : claims.flatMap(({ subject, span }) => (span ? [[subject, span]] : [])))
+  const least = new Map(
+    isSelected ? [] : claims.flatMap((one) => (one.responses ? [[one.subject, one.responses]] : [])),
+  )
   const isConfirmed = ({ subject, times, firstAt, firstReceivedAt }: (typeof counted)[number]) => {
     const span = spans.get(subject) ?? policy.span ?? 0
     return (
-      times >= responses &&
+      times >= Math.max(responses, least.get(subject) ?? 0) &&
       (isOrderOnly || at.getTime() - firstAt.getTime() >= span) &&
       receivedAt.getTime() - firstReceivedAt.getTime() >= span
     )

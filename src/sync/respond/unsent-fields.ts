@@ -14,7 +14,7 @@ import {
 } from '../normalize/dependents.ts'
 import type { FieldCount } from '../normalize/prepare.ts'
 import { accepted, bulkTable } from '../sql/history-sql.ts'
-import type { IncomingResponse, KnownFields, OpenSpan } from './validate-response.ts'
+import type { IncomingResponse, KnownFields } from './validate-response.ts'
 
 /*
  * A field that most records had and that a response lacks is unknown: neither 0 nor as before. What follows from it is left as it is;
@@ -50,6 +50,22 @@ function isLacking(now: FieldCount, before: FieldCount, isOneKey: boolean): bool
   return share >= MOST_SHARE && now.had <= 0.1 * share * now.of && (!isOneKey || now.of >= RECORDS_OF_KEY)
 }
 
+/** So unlikely it must be that keys which were never seen before lack a field by chance. */
+const CHANCE_OF_KEYS = 1 / 400
+
+/**
+ * How many responses must lack a field one after the other, where they show keys for the first time: those have lost nothing. After 13 of 13
+ * the next one lacks it with a chance of up to 1 in 15 (rule of succession).
+ */
+const responsesOfNewKeys = ({ had, of }: FieldCount): number =>
+  Math.ceil(Math.log(CHANCE_OF_KEYS) / Math.log((of - had + 1) / (of + 2)))
+
+/** @param base what was counted before, where the response shows its key for the first time */
+const claimOf = ({ field, of }: FieldCount, base: FieldCount | undefined | false) => ({
+  subject: field,
+  responses: base && of < FEW_RECORDS ? responsesOfNewKeys(base) : 0,
+})
+
 /** The records of a worklist that are counted for each field; after them a share is known. */
 const COUNTED_RECORDS_OF_KEYS = 50
 /** By which difference the share of a field is another one. */
@@ -63,7 +79,7 @@ const SHARE_DIFFERENCE = 0.02
 export async function judgeUnsent(
   sql: Sql,
   resource: ResourceBase,
-  { preparation, scope, guards }: IncomingResponse,
+  { preparation, scope, guards, last }: IncomingResponse,
   witness: Witness,
   known: KnownFields,
   { isNewer, isSame }: { readonly isNewer: boolean; readonly isSame: boolean },
@@ -71,6 +87,7 @@ export async function judgeUnsent(
   const { presence: counts = [], examples = [] } = preparation
   if (counts.length === 0 || known.presence.some(({ at }) => Date.parse(at) > witness.at.getTime())) return undefined
   const isOneKey = scope !== undefined
+  const isNewKey = isOneKey && last === undefined
   const before = new Map(known.presence.map((one) => [one.field, one]))
   const open = new Map(known.open.map((one) => [one.field, one]))
   const isAccepted = (field: string) => open.has(field) && before.get(field)?.had === 0
@@ -95,7 +112,8 @@ export async function judgeUnsent(
     await endSpans(sql, witness, ended)
     const over = isBack.flatMap(({ field }) => (known.pending.includes(field) ? [{ subject: field, value: '' }] : []))
     await forgetClaims(sql, resource.name, 'unsent', over)
-    const confirmed = await confirm(sql, witness, lacking, { open, accept: guards.accept === true })
+    const claims = lacking.flatMap((now) => (open.has(now.field) ? [] : claimOf(now, isNewKey && baseOf(now.field))))
+    const confirmed = await confirm(sql, witness, claims, guards.accept === true)
     begun = confirmed.map(({ subject }) => subject)
     await beginSpans(sql, witness, confirmed, { columns, before, key: scope })
     await keepColumns(sql, witness, known.open, columns)
@@ -141,10 +159,9 @@ const notExpected = (count: FieldCount): FieldCount => ({ ...count, had: 0 })
 async function confirm(
   sql: Sql,
   witness: Witness,
-  lacking: readonly FieldCount[],
-  { open, accept }: { readonly open: ReadonlyMap<string, unknown>; readonly accept: boolean },
+  claims: readonly ReturnType<typeof claimOf>[],
+  accept: boolean,
 ): Promise<readonly { readonly subject: string; readonly firstAt: Date }[]> {
-  const claims = lacking.flatMap(({ field }) => (open.has(field) ? [] : [{ subject: field }]))
   const { confirmed } = await corroborate(sql, witness, 'unsent', claims)
   if (!accept) return confirmed
   const since = new Map(confirmed.map(({ subject, firstAt }) => [subject, firstAt]))
@@ -217,7 +234,7 @@ async function beginSpans(
 async function keepColumns(
   sql: Sql,
   { resource }: Witness,
-  open: readonly (FieldCount & OpenSpan)[],
+  open: KnownFields['open'],
   columns: (field: string) => readonly string[] | undefined,
 ): Promise<void> {
   for (const { field, columns: before } of open) {

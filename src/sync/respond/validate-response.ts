@@ -83,7 +83,7 @@ export function iso(instant: number): string {
   return new Date(instant).toISOString()
 }
 
-export interface OpenSpan {
+interface OpenSpan {
   readonly from: string
   readonly receivedFrom: string
   readonly columns: readonly string[]

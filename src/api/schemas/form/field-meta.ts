@@ -13,6 +13,8 @@ interface FieldMeta {
   readonly known?: readonly string[]
   /** The privacy rule that hides the field (API reference 7.3). */
   readonly hiddenBy?: PrivacyRule
+  /** Single records may lack it, and keep lacking it. */
+  readonly isSometimes?: boolean
 }
 
 type PrivacyRule = (typeof restrictionVocabulary)[number]
@@ -37,9 +39,17 @@ export function hiddenBy<Schema extends z.ZodType>(rule: PrivacyRule, schema: Sc
   return field
 }
 
-/** Whether a privacy rule hides a field. */
-export function isHideable(schema: z.core.$ZodType): boolean {
-  return fieldMeta.get(schema as z.ZodType)?.hiddenBy !== undefined
+/** A field that the API sends of some records only: of one that had it and lacks it nothing else follows. */
+export function sometimes<Schema extends z.ZodType>(schema: Schema): Schema {
+  const field = schema.clone()
+  fieldMeta.add(field, { isSometimes: true })
+  return field
+}
+
+/** Why a record may lack a field: a privacy rule hides it, or the API sends it of some records only; undefined where most records have it. */
+export function absenceOf(schema: z.core.$ZodType): 'hidden' | 'sometimes' | undefined {
+  const meta = fieldMeta.get(schema as z.ZodType)
+  return meta?.isSometimes ? 'sometimes' : meta?.hiddenBy && 'hidden'
 }
 
 /** The names of the fields that each privacy rule hides. */

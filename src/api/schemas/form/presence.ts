@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isHideable } from './field-meta.ts'
+import { absenceOf } from './field-meta.ts'
 import { escaped, isFields } from './unknown.ts'
 
 /** Of the objects that may have a field: how many there were, and how many had it, `null` included. */
@@ -173,12 +173,13 @@ function isScalar(schema: z.core.$ZodType): boolean {
 }
 
 function objectCounter({ shape }: z.ZodObject, path: string): Counter {
-  const fields = Object.entries(shape).map(([name, field]) => ({
-    name,
-    path: `${path}/${escaped(name)}`,
-    isHideable: isHideable(field),
-    count: counterOf(field, `${path}/${escaped(name)}`),
-  }))
+  const fields = Object.entries(shape).flatMap(([name, field]) => {
+    const at = `${path}/${escaped(name)}`
+    const absence = absenceOf(field)
+    return absence === 'sometimes'
+      ? []
+      : { name, path: at, isHideable: absence === 'hidden', count: counterOf(field, at) }
+  })
   const hides = 'restrictions' in shape
   return (value, counts) => {
     if (!isFields(value)) return
