@@ -15,7 +15,7 @@ import { openBucket } from '../support/bucket.ts'
 import { contentOf, partitionsOf } from '../support/database-content.ts'
 import { place } from '../support/guild-answers.ts'
 import { transactionsOver } from '../support/lake-folder.ts'
-import { bothKinds, copiesOf, kindsAtNight, temporaryFolder, testDatabase } from '../support/postgres.ts'
+import { bothKinds, copiesOf, temporaryFolder, testDatabase } from '../support/postgres.ts'
 import { wrongRows } from '../support/verified.ts'
 import { liveWholeWorld } from '../support/whole-world.ts'
 import { openWorld } from '../support/world.ts'
@@ -48,7 +48,7 @@ const paths = async (folder: string) =>
 const present = async (folder: string) =>
   (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.copy.gz')).sort()
 
-describe.each(kindsAtNight)('a backup of a database (%s)', (kind) => {
+describe.each(bothKinds)('a backup of a database (%s)', (kind) => {
   test.each(bothKinds)('restores everything into an empty one (%s), which is whole', async (other) => {
     const db = await filledDatabase(kind)
     const folder = await temporaryFolder()

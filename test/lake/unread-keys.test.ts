@@ -9,7 +9,7 @@ import { items } from '../../src/resources/items/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { guildBody, guildId, openMember, place, playerId, syncGuild } from '../support/guild-answers.ts'
 import { changeIndex, lakeBetween } from '../support/lake-folder.ts'
-import { kindsAtNight, temporaryFolder } from '../support/postgres.ts'
+import { bothKinds, temporaryFolder } from '../support/postgres.ts'
 import { instantOf, item, type World, worldOf } from '../support/world.ts'
 
 const others = ['Ash', 'Fir', 'Yew', 'Box', 'Bay'].map((name) => item(name))
@@ -22,7 +22,7 @@ const members = (...numbers: number[]) =>
   guildBody('a', { 9: { rank: 'owner' }, ...Object.fromEntries(numbers.map((number) => [number, openMember])) })
 const key = (number: number) => `${guildId('a')}/${playerId(number)}`
 
-describe.each(kindsAtNight)('a lake of a key that could not be read, on the %s database,', (kind) => {
+describe.each(bothKinds)('a lake of a key that could not be read, on the %s database,', (kind) => {
   const world = worldOf(kind)
   const theirs = worldOf('server')
   const yetOthers = worldOf('server')

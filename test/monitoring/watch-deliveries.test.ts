@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readDeliveries } from '../../src/monitoring/watches/delivery-state.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { instantOf } from '../support/world.ts'
 import { watchedWorld } from './watched-world.ts'
@@ -9,7 +9,7 @@ const minute = 60_000
 // biome-ignore lint/suspicious/noExplicitAny: bodies of any kind
 type Body = any
 
-describe.each(kindsOfPart)('watches whose receivers fail, wait or come back, on the %s database,', (kind) => {
+describe.each(kindsAtNight)('watches whose receivers fail, wait or come back, on the %s database,', (kind) => {
   const { world, watched, oak } = watchedWorld(kind)
 
   test('repeat what failed with the same key until the receiver takes it, or for a day', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { setExpectedInterval } from '../../src/sync/ledger/gaps.ts'
 import { ofPart } from '../support/parts.ts'
 import { type Online, onlineBody, syncOnline } from '../support/player-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { worldOf } from '../support/world.ts'
 
 /** Sixty players on six worlds. */
@@ -12,7 +12,7 @@ const usual: Online = Object.fromEntries(
 )
 const invented: Online = Object.fromEntries(Array.from({ length: 60 }, (_, nth) => [`X${nth}`, [nth + 1]]))
 
-describe.each(kindsOfPart)('what one list of players online must not conclude, on the %s database,', (kind) => {
+describe.each(kindsAtNight)('what one list of players online must not conclude, on the %s database,', (kind) => {
   const world = worldOf(kind)
   const { rows } = world
   const online = (at: string, who: Online, hidden?: number | null) => syncOnline(world, onlineBody(who, hidden), at)

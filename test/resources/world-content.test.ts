@@ -13,7 +13,7 @@ import { quests } from '../../src/resources/quests/index.ts'
 import { raids } from '../../src/resources/raids/index.ts'
 import { videos } from '../../src/resources/videos/index.ts'
 import { worldEvents } from '../../src/resources/world-events/index.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { documentedExample, hasRecordings } from '../support/recorded.ts'
 import { worldOf } from '../support/world.ts'
 
@@ -56,7 +56,7 @@ describe.each(['live', 'documented'] as const)('the content of the world in the 
   )
 })
 
-describe.each(kindsOfPart)('the content of the world on the %s database', (kind) => {
+describe.each(kindsAtNight)('the content of the world on the %s database', (kind) => {
   const world = worldOf(kind)
 
   test('counts quests, and says by how much the number changed', async () => {

@@ -31,9 +31,6 @@ const soon: readonly string[] = [
   'cli/bundle.test.ts',
   'cli/compiled-code.test.ts',
   'cli/flags.test.ts',
-  'cli/resets.test.ts',
-  'cli/verify.test.ts',
-  'web/restricted.test.ts',
   'web/unknown-now.test.ts',
   'web/unwatched-periods.test.ts',
 ]
@@ -43,27 +40,48 @@ const laterFiles: readonly string[] = [
   'api/packed.test.ts',
   'api/python-client.test.ts',
   'db/copy.test.ts',
+  'db/database.test.ts',
   'db/embedded-thread.test.ts',
   'db/embedded.test.ts',
+  'db/folder-lock.test.ts',
   'db/housekeeping.test.ts',
   'db/migrate.test.ts',
   'db/pgwire.test.ts',
   'db/remote-engine.test.ts',
+  'db/schema.test.ts',
   'db/turns.test.ts',
   'docs/json-schemas.test.ts',
   'monitoring/metrics.test.ts',
   'monitoring/prometheus.test.ts',
   'monitoring/proxy.test.ts',
   'monitoring/webhook.test.ts',
-  'questions/any-settings.test.ts',
   'questions/bounded-questions.test.ts',
+  'questions/counts-over-gaps.test.ts',
+  'questions/plans.test.ts',
+  'questions/random-contribution.test.ts',
+  'questions/reader.test.ts',
+  'questions/recorded.test.ts',
+  'questions/true-rises.test.ts',
   'report/report.test.ts',
+  'resources/class-by-class.test.ts',
+  'resources/every-resource.test.ts',
+  'resources/older-items.test.ts',
+  'resources/recorded-guild-gap.test.ts',
+  'resources/recorded-guilds.test.ts',
   'resources/recorded-others.test.ts',
   'resources/recorded-territories.test.ts',
-  'sync/git-detect.test.ts',
-  'sync/git-kinds.test.ts',
+  'resources/world-content.test.ts',
+  'retention/ahead-guilds.test.ts',
+  'retention/ahead.test.ts',
+  'sync/backfill-partial.test.ts',
+  'sync/backfill-recorded.test.ts',
+  'sync/backfill.test.ts',
+  'sync/coverage-compact.test.ts',
+  'sync/path-of-a-response.test.ts',
   'sync/replay.test.ts',
+  'sync/retract.test.ts',
   'sync/schedule.test.ts',
+  'sync/verify.test.ts',
 ]
 
 /** Test files that take long: simulations, kills at many instants, attacks, deployed forms. What each of them holds is held by a cheaper one as well. */
@@ -74,16 +92,19 @@ const long: readonly string[] = [
   'cli/backfill-git.test.ts',
   'cli/backfill-kill.test.ts',
   'cli/demo.test.ts',
+  'cli/git-damaged.test.ts',
   'cli/git-layouts.test.ts',
   'cli/held-folder.test.ts',
   'cli/help-examples.test.ts',
   'cli/live-polls.test.ts',
+  'cli/memory.test.ts',
   'cli/move.test.ts',
   'cli/origin.test.ts',
   'cli/outage.test.ts',
   'cli/proxy.test.ts',
   'cli/readers.test.ts',
   'cli/start-copies.test.ts',
+  'cli/unwritable.test.ts',
   'db/cluster-template.test.ts',
   'db/embedded-copies.test.ts',
   'db/move.test.ts',
@@ -106,11 +127,14 @@ const long: readonly string[] = [
   'end-to-end/unattended/day.test.ts',
   'end-to-end/unattended/hostile.test.ts',
   'end-to-end/unattended/month.test.ts',
+  'lake/backup.test.ts',
+  'lake/bucket-faults.test.ts',
   'lake/crafted-size.test.ts',
   'lake/crafted.test.ts',
   'lake/damaged-lists.test.ts',
   'lake/every-question.test.ts',
   'lake/every-resource.test.ts',
+  'lake/export.test.ts',
   'lake/follow-ledger.test.ts',
   'lake/follow-less.test.ts',
   'lake/follow-random.test.ts',
@@ -119,13 +143,18 @@ const long: readonly string[] = [
   'lake/following.test.ts',
   'lake/import-command.test.ts',
   'lake/import-kill.test.ts',
+  'lake/import.test.ts',
   'lake/many-gaps.test.ts',
   'lake/merge.test.ts',
   'lake/one-file.test.ts',
+  'lake/other-database.test.ts',
+  'lake/s3-faults.test.ts',
   'lake/spark.test.ts',
   'lake/sync-after-import.test.ts',
-  'lake/other-database.test.ts',
+  'lake/unread-keys.test.ts',
+  'lake/verify-places.test.ts',
   'monitoring/watches-kill.test.ts',
+  'questions/any-settings.test.ts',
   'questions/extremes.test.ts',
   'questions/true-content.test.ts',
   'questions/true-gains.test.ts',
@@ -142,6 +171,8 @@ const long: readonly string[] = [
   'sync/backfill-recordings.test.ts',
   'sync/budget-kill.test.ts',
   'sync/budget-shared.test.ts',
+  'sync/git-detect.test.ts',
+  'sync/git-kinds.test.ts',
   'sync/git-many.test.ts',
   'sync/git-parts.test.ts',
   'sync/git-states.test.ts',
@@ -149,16 +180,17 @@ const long: readonly string[] = [
   'sync/refusals-attacks.test.ts',
   'sync/restriction-attacks.test.ts',
   'sync/weeks.test.ts',
+  'web/each-path.test.ts',
   'web/export.test.ts',
   'web/page-size.test.ts',
+  'web/site-browser.test.ts',
+  'web/site-pages.test.ts',
+  'web/sorted-tables.test.ts',
 ]
 
 const isLater = (file: string): boolean =>
   !long.includes(file) &&
   (laterFiles.includes(file) || (laterFolders.some((folder) => file.startsWith(folder)) && !soon.includes(file)))
-
-/** Whether only one part runs the file, with all of its cases. */
-export const isOfOnePart = (file: string): boolean => isLater(file) || long.includes(file)
 
 /**
  * For `describe.each` and `test.each` of a file that the quick part runs: what that tries, what the rest tries, and what the long part tries, where
@@ -199,8 +231,10 @@ export function filesOf(part: Part): string[] {
   if (wrong.length > 0) throw new Error(`test/support/parts.ts names what it must not: ${wrong.join(', ')}`)
   if (part === 'all') return files
   if (part === 'fresh') return files.filter(isRandom)
-  if (part === 'long') return files.filter((file) => long.includes(file) || hasCasesAtNight(file))
-  const isQuick = (file: string) => !isOfOnePart(file)
+  const isAtNight = (file: string) => long.includes(file) || hasCasesAtNight(file) || seedsKept(file) > 1
+  if (part === 'long') return files.filter(isAtNight)
+  const isQuick = (file: string) => !isLater(file) && !long.includes(file)
   if (part === 'quick') return files.filter(isQuick)
-  return files.filter((file) => isLater(file) || (isQuick(file) && (hasCasesOfParts(file) || seedsKept(file) > 1)))
+  const hasMore = (file: string) => (hasCasesOfParts(file) && !hasCasesAtNight(file)) || seedsKept(file) > 1
+  return files.filter((file) => isLater(file) || (isQuick(file) && hasMore(file)))
 }

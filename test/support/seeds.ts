@@ -2,19 +2,19 @@ import { randomInt } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import type { Reporter } from 'vitest/node'
-import { chosenPart, isOfOnePart, ofPart } from './parts.ts'
+import { chosenPart, ofPart } from './parts.ts'
 
 const root = join(import.meta.dirname, '../..')
 const keptFile = join(root, 'test/seeds.json')
 
-/** By test file: each run plays these. */
+/** By test file. */
 function keptSeeds(file = keptFile): Record<string, number[]> {
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 
 /**
  * The seeds of the random tests in a file, for `test.each` or `describe.each` with a title that says `seed %i`: those of `test/seeds.json`,
- * and WYNNSYNC_TEST_FRESH new ones. The quick part plays the first, the rest the others; the part
+ * and WYNNSYNC_TEST_FRESH new ones. The quick part plays the first, the rest the one that failed last, the long part all; the part
  * `fresh` plays new ones only, WYNNSYNC_TEST_SEED repeats a single one.
  * @param file `import.meta.filename` of the test
  */
@@ -27,9 +27,7 @@ export function seedsOf(file: string): readonly number[] {
   if (kept === undefined) throw new Error(`test/seeds.json has no seed for ${name}`)
   const drawn = Array.from({ length: Number(fresh || (isFresh ? 1 : 0)) }, () => randomInt(1, 2 ** 31))
   if (isFresh) return drawn
-  // Where the only one is played in both parts, it is on another kind of database.
-  const isWhole = kept.length === 1 || isOfOnePart(name.replace('test/', ''))
-  return [...(isWhole ? kept : ofPart({ quick: kept.slice(0, 1), rest: kept.slice(1) })), ...drawn]
+  return [...ofPart({ quick: kept.slice(0, 1), rest: kept.slice(-1), long: kept }), ...drawn]
 }
 
 const nameOf = (file: string) => relative(root, file).split(sep).join('/')

@@ -9,7 +9,7 @@ import { loadRecorded } from '../../src/sync/backfill/backfill-recorded.ts'
 import { gameDigests } from '../support/backfill.ts'
 import { guildBody, guildId, place, playerId } from '../support/guild-answers.ts'
 import { profile } from '../support/player-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { type Line, recordingFolder } from '../support/recording-folder.ts'
 import { contentOf, emptyTables, item, type World, worldOf } from '../support/world.ts'
 
@@ -40,7 +40,7 @@ async function load(
   return await loadRecorded(recorded, loading, { resources: resourcesNamed([]), ...options })
 }
 
-describe.each(kindsOfPart)('recorded answers on the %s database', (kind) => {
+describe.each(kindsAtNight)('recorded answers on the %s database', (kind) => {
   const world = worldOf(kind)
 
   test.each([

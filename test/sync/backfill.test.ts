@@ -3,7 +3,7 @@ import { openServer } from '../../src/db/server/server.ts'
 import { guildList } from '../../src/resources/guild-list/index.ts'
 import { backfillGuilds } from '../support/backfill.ts'
 import { answerGuild, guildBody, guildId, syncGuilds } from '../support/guild-answers.ts'
-import { kindsOfPart, testDatabaseUrl } from '../support/postgres.ts'
+import { kindsAtNight, testDatabaseUrl } from '../support/postgres.ts'
 import { cuttableWay } from '../support/proxy.ts'
 import { headersOf, instantOf, openWorld, type World, worldOf } from '../support/world.ts'
 
@@ -26,7 +26,7 @@ async function list(world: World, known: readonly string[] = letters): Promise<v
   for (const one of known) await answerGuild(world, guildBody(one, owner), '10:00')
 }
 
-describe.each(kindsOfPart)('a backfill of guilds on the %s database', (kind) => {
+describe.each(kindsAtNight)('a backfill of guilds on the %s database', (kind) => {
   const world = worldOf(kind)
   const campaigns = () => world.rows('select since, keys, finished_at from sync.backfill order by started_at')
 

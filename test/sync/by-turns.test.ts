@@ -8,7 +8,7 @@ import { worldEvents } from '../../src/resources/world-events/index.ts'
 import type { Resource, Worklist } from '../../src/sync/declare/resource.ts'
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import { headersOf, instantOf, item, worldOf } from '../support/world.ts'
 
 const owner = { rank: 'owner' }
@@ -22,7 +22,7 @@ interface Edge {
   readonly path?: string
 }
 
-describe.each(kindsOfPart)('responses that come by turns, on the %s database,', (kind) => {
+describe.each(kindsAtNight)('responses that come by turns, on the %s database,', (kind) => {
   const world = worldOf(kind)
   const { rows, sync } = world
   const membershipEvents = () =>

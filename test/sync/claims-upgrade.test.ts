@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { migrate } from '../../src/db/migrations/migrate.ts'
 import { migrationsBefore } from '../support/migrations-before.ts'
-import { kindsOfPart, migrateAll, testDatabase } from '../support/postgres.ts'
+import { kindsAtNight, migrateAll, testDatabase } from '../support/postgres.ts'
 
 const hour = (number: number) => `'2026-06-01 ${number}:00:00+00'`
 
-describe.each(kindsOfPart)('what was pending before there were claims, on the %s database,', (kind) => {
+describe.each(kindsAtNight)('what was pending before there were claims, on the %s database,', (kind) => {
   test('stays pending: the next response may be the same as the last one, which would count nothing anew', async () => {
     const db = await testDatabase(kind, { migrated: false })
     await migrate(db, { folder: await migrationsBefore('0029_claim'), repeatable: [], clock: systemClock })

@@ -6,7 +6,7 @@ import { recipes } from '../../src/resources/recipes/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import type { Resource } from '../../src/sync/declare/resource.ts'
 import type { RunResult } from '../../src/sync/run/run-result.ts'
-import { kindsOfPart, testDatabase } from '../support/postgres.ts'
+import { kindsAtNight, testDatabase } from '../support/postgres.ts'
 import {
   emptyTables,
   headersOf,
@@ -157,7 +157,7 @@ const series: readonly (readonly [string, Resource, readonly Step[]])[] = [
   ],
 ]
 
-describe.each(kindsOfPart)('a body, on the %s database,', (kind) => {
+describe.each(kindsAtNight)('a body, on the %s database,', (kind) => {
   let db: Database
   beforeAll(async () => {
     db = await testDatabase(kind)

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../src/base/clock.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { PreparedBefore } from '../../src/sync/normalize/prepared-before.ts'
-import { kindsOfPart, testDatabase } from '../support/postgres.ts'
+import { kindsAtNight, testDatabase } from '../support/postgres.ts'
 import { contentOf, item, openWorld, worldOf } from '../support/world.ts'
 
 const level = (name: string, at: unknown) => item(name, { requirements: { level: at } })
 
-describe.each(kindsOfPart)('records that were in the response before, on the %s database', (kind) => {
+describe.each(kindsAtNight)('records that were in the response before, on the %s database', (kind) => {
   const world = worldOf(kind)
   const levels = () => world.rows('select internal_name, level, valid_from, valid_until from game.item order by 1, 3')
 

@@ -8,7 +8,7 @@ import { serveWeb } from '../../src/web/web-server.ts'
 import { playerId, syncGuild } from '../support/guild-answers.ts'
 import { request } from '../support/http-request.ts'
 import { confirmPlayer } from '../support/player-answers.ts'
-import { kindsOfPart } from '../support/postgres.ts'
+import { kindsAtNight } from '../support/postgres.ts'
 import {
   fullProfile,
   guildWithMember,
@@ -64,7 +64,7 @@ const given: Readonly<Record<string, string>> = {
   resource: 'players',
 }
 
-describe.each(kindsOfPart)('the server on the %s database', (kind) => {
+describe.each(kindsAtNight)('the server on the %s database', (kind) => {
   const world = worldOf(kind)
 
   test('has in no answer what a player hides, nor a word of who was removed', async () => {
