@@ -10,7 +10,7 @@ import { buildProgram, type Environment, mainFile, startCommand } from '../suppo
 import { runInside } from '../support/cli-inside.ts'
 import { freePort } from '../support/free-port.ts'
 import { gitRepository } from '../support/git-repository.ts'
-import { guildBody, guildId, place } from '../support/guild-answers.ts'
+import { guildBody, guildId, place, playerId } from '../support/guild-answers.ts'
 import { smallItemWorld } from '../support/item-world.ts'
 import { profile } from '../support/player-answers.ts'
 import { temporaryFolder, testDatabaseUrl, testDataDir } from '../support/postgres.ts'
@@ -105,9 +105,9 @@ beforeAll(async () => {
     api.setAnswer('/guild/list/territory', () => ({ body: { Detlas: { ...place(letter, null), acquired } } }))
   }
   holdBy('a', clock.now() - HOUR)
-  // Of a hundred players so few are online at some hours that the guard of the worlds rejects a list.
-  const online = await (await fetch(`${api.url}/player?identifier=uuid`)).json()
-  api.setAnswer('/player', () => ({ body: online }))
+  // Of a hundred players so few are online at some hours, or none, that a guard rejects the list.
+  const online = Array.from({ length: 20 }, (_, nth) => [playerId(nth + 1), `EU${1 + (nth % 3)}`])
+  api.setAnswer('/player', () => ({ body: { total: online.length, players: Object.fromEntries(online) } }))
   const home = {
     PATH: `${cwd}:${process.env.PATH}`,
     WYNNSYNC_BASE_URL: api.url,
