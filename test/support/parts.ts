@@ -48,7 +48,6 @@ const laterFiles: readonly string[] = [
   'db/migrate.test.ts',
   'db/pgwire.test.ts',
   'db/remote-engine.test.ts',
-  'db/schema.test.ts',
   'db/turns.test.ts',
   'docs/json-schemas.test.ts',
   'monitoring/metrics.test.ts',
