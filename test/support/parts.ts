@@ -31,6 +31,7 @@ const soon: readonly string[] = [
   'cli/bundle.test.ts',
   'cli/compiled-code.test.ts',
   'cli/flags.test.ts',
+  'cli/resets.test.ts',
   'web/unknown-now.test.ts',
   'web/unwatched-periods.test.ts',
 ]
@@ -78,6 +79,7 @@ const laterFiles: readonly string[] = [
   'sync/coverage-compact.test.ts',
   'sync/path-of-a-response.test.ts',
   'sync/replay.test.ts',
+  'sync/restricted-in-mass.test.ts',
   'sync/retract.test.ts',
   'sync/schedule.test.ts',
   'sync/verify.test.ts',
