@@ -128,6 +128,27 @@ describe('an entity that hangs on a record', () => {
     expect(rootsOf(preparation)).toEqual([])
   })
 
+  test('is told of with where its root has what cannot be stored', () => {
+    const { entities, quarantined } = prepare(
+      rootless(() => ({ name: 10 })),
+      [guildBody('a', members)],
+    )
+    expect(entities).toMatchObject([{ withoutRoot: true }])
+    expect(quarantined).toMatchObject([{ path: '/level', reason: 'name must be text, got 10' }])
+  })
+
+  test('loses a number that cannot be kept in a field of it that is unknown, at any depth', () => {
+    const weekly = { streak: 1, 'a/b': 1e300 }
+    const numbered = having(guilds, ({ relatedEntities: { members: all = [] } = {} }) => ({
+      relatedEntities: { members: all.map((one) => ({ ...one, document: { ...Object(one.document), weekly } })) },
+    }))
+    const { entities, quarantined } = prepare(numbered, [guildBody('a', { 1: { rank: 'owner' } })])
+    expect(quarantined).toMatchObject([{ key: `${guildId('a')}/${playerId(1)}`, path: '/weekly/a~1b' }])
+    const [member] = entities[0]?.relatedEntities.members ?? []
+    expect(JSON.parse(member?.documentText ?? '')).toMatchObject({ weekly: { streak: 1 }, rank: 'owner' })
+    expect(weekly).toEqual({ streak: 1, 'a/b': 1e300 })
+  })
+
   test('is none where the key that it hangs on cannot be stored, or the resource does not say so', () => {
     const keyless = prepare(
       rootless(() => ({ name: 5.5, guildUuid: 'none' })),

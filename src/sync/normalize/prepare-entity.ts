@@ -112,7 +112,7 @@ function rootReader(resource: ResourceBase, { quarantine, context }: Findings) {
     try {
       const { value, odd } = readLeniently(body, read, resource.required)
       const { entity, whole, refused, texts } = value
-      if (odd.length === 0 && entity.odd === undefined) {
+      if (odd.length === 0) {
         for (const bad of refused) quarantine(bad)
         return { entity: whole, texts }
       }
@@ -309,7 +309,7 @@ function fingerprinted(
   const hash = sha256(documentText)
   const sentText = formerly === undefined ? asSent(documentText, respelled) : canonicalJson(formerly)
   const hashAsSent = sentText === documentText ? undefined : sha256(sentText)
-  const related = relatedEntities === noRelated ? [] : Object.values(relatedEntities).flat()
+  const related = Object.values(relatedEntities).flat()
   const hashes = related.map((other) => other.hash.toString('base64') + other.key).sort()
   const further = [samples, facts, since, hashes.length > 0 ? hashes : undefined]
   const plain = further.every((value) => value === undefined || value === null)
