@@ -75,6 +75,23 @@ describe('a lake that is imported again and has less', () => {
     })
   })
 
+  test.each([
+    [3, 0],
+    [45, 45],
+  ])('loses all rows of a table where those were few: of %i, %i stay', async (there, left) => {
+    const many = Array.from({ length: there }, (_, n) => material(`Item ${n}`, 1))
+    await theirs.sync(items, many, '08:00')
+    await exported()
+    await follow()
+    await theirs.db.query('delete from game.item')
+    await exported()
+    const { refused } = await take(follower)
+    expect(await follower.rows('select count(*)::int from game.item')).toEqual([[left]])
+    const reason = `it has 0 rows of game.item, of which ${there} were imported from this lake before`
+    expect(refused).toEqual(left > 0 ? [{ what: 'game.item', reason: expect.stringContaining(reason) }] : [])
+    expect((await take(follower)).refused).toEqual(refused)
+  })
+
   test('removes nothing where it lists a month less', async () => {
     const many = Array.from({ length: 45 }, (_, n) => material(`Item ${n}`, 1))
     await theirs.sync(items, many, '08:00')

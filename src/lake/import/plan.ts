@@ -81,9 +81,10 @@ export interface Import {
 /** What is to be imported of a lake. Reads only. */
 export async function planOf(sql: Sql, index: LakeIndex): Promise<Plan> {
   const tables = new Map((await lakeTables(sql, index.people)).map((table) => [table.name, table]))
-  const rows = await sql.query<{ sha256: string }>('select sha256 from sync.source_file where source_id = $1', [
-    index.source,
-  ])
+  const rows = await sql.query<{ sha256: string; table: string }>(
+    'select sha256, table_name as table from sync.source_file where source_id = $1',
+    [index.source],
+  )
   const known = new Set(rows.map(({ sha256 }) => sha256))
   const names = new Set([...takenTables.flatMap((one) => [one.table, ...partsOf(one)]), ...LEDGER])
   const refused: Refused[] = []
@@ -96,12 +97,16 @@ export async function planOf(sql: Sql, index: LakeIndex): Promise<Plan> {
   })
   const of = (name: string) => files.filter(({ table }) => table === name).sort((a, b) => (a.path < b.path ? -1 : 1))
   const fresh = (name: string) => of(name).filter(({ sha256 }) => !known.has(sha256))
+  const listed = new Set(index.files.map(({ table }) => table))
+  const taken = new Set(rows.map(({ table }) => table))
+  // An export has no file of a table without rows. A lake of another kind, such as one without names, does not have the table.
+  const isEmptied = (name: string) => taken.has(name) && !listed.has(name) && Object.hasOwn(index.tables, name)
   const steps = takenTables.flatMap((one): Step[] => {
     if (one.kind === 'rows') return fresh(one.table).map((file) => ({ of: one, files: [file] }))
     // What a lake has of a history is all of it: what it lacks now was withdrawn.
     const names = [one.table, ...partsOf(one)]
     const isNew = of(one.table).length > 0 && names.some((name) => fresh(name).length > 0)
-    return isNew ? [{ of: one, files: names.flatMap(of) }] : []
+    return isNew || isEmptied(one.table) ? [{ of: one, files: names.flatMap(of) }] : []
   })
   const ledger = LEDGER.flatMap((name) => (LEDGER.some((each) => fresh(each).length > 0) ? of(name) : []))
   if (ledger.length > 0) steps.push({ of: 'ledger', files: ledger })
