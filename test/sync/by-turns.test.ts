@@ -9,6 +9,7 @@ import type { Resource, Worklist } from '../../src/sync/declare/resource.ts'
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { kindsAtNight } from '../support/postgres.ts'
+import { wrongRows } from '../support/verified.ts'
 import { headersOf, instantOf, item, worldOf } from '../support/world.ts'
 
 const owner = { rank: 'owner' }
@@ -82,6 +83,17 @@ describe.each(kindsAtNight)('responses that come by turns, on the %s database,',
       ['demoted', 'Player2'],
       ['promoted', 'Player2'],
     ])
+  })
+
+  test('show an old rank again after hours: it waits for an hour, and verify finds that right', async () => {
+    const shown = ['recruit', 'recruit', ...Array(18).fill('captain'), ...Array(9).fill('recruit')]
+    const waiting: unknown[] = []
+    for (const [nth, rank] of shown.entries()) {
+      await syncGuild(world, ranks(rank, [2]), minutes(nth * 10))
+      if (nth >= 20) waiting.push([await rows('select max(times) from sync.claim'), await wrongRows(world.db)])
+    }
+    expect(waiting).toEqual([1, 2, 3, 4, 5, 6, null, null, null].map((times) => [[[times]], []]))
+    expect((await membershipEvents()).map(([event]) => event)).toEqual(['promoted', 'demoted'])
   })
 
   test('show an old rank, and then a third one: nothing is pending any more', async () => {

@@ -71,7 +71,8 @@ const latest = (table: string, time: string) =>
 
 const claimed = (kind: string, subject: string, times: number) =>
   `insert into sync.claim (resource, kind, subject, value, first_at, last_at, first_received_at, last_received_at, times, run_id)
-   select 'items', '${kind}', '${subject}', '', at, at, at, at, ${times}, gen_random_uuid() from (select timestamptz '2026-06-01' as at) now`
+   select 'items', '${kind}', '${subject}', '', at - interval '2 h', at, at - interval '2 h', at, ${times}, gen_random_uuid()
+     from (select timestamptz '2026-06-01' as at) now`
 
 /** One corrupted row each, and the check that must find it, alone. */
 const corruptions: readonly (readonly [finds: string, what: string, ...statements: string[]])[] = [

@@ -107,7 +107,7 @@ export async function corroborate(
     isSelected ? [] : claims.flatMap((one) => (one.responses ? [[one.subject, one.responses]] : [])),
   )
   const isConfirmed = ({ subject, times, firstAt, firstReceivedAt }: (typeof counted)[number]) => {
-    const span = spans.get(subject) ?? policy.span ?? 0
+    const span = Math.min(spans.get(subject) ?? policy.span ?? 0, policy.longestSpan ?? Infinity)
     return (
       times >= Math.max(responses, least.get(subject) ?? 0) &&
       (isOrderOnly || at.getTime() - firstAt.getTime() >= span) &&

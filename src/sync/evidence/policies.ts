@@ -74,6 +74,8 @@ export interface Policy {
   readonly apart: 'cache' | number
   /** How long ago the first of them must be, by both clocks; ms. Default: it does not matter. */
   readonly span?: number
+  /** Of the time that a claim asks for itself, by how long another value was shown, no more than this counts; ms. */
+  readonly longestSpan?: number
   /** It stands until a response contradicts it, and is confirmed by each further one. Default: once confirmed it is concluded. */
   readonly stands?: boolean
 }
@@ -167,7 +169,7 @@ export function policiesOf({
     },
     older: { responses: absences, apart: 'cache' },
     resumed: { responses: absences, apart: 'cache' },
-    shown: { responses: 2, apart: 'cache' },
+    shown: { responses: 2, apart: 'cache', longestSpan: hour },
     returned: { responses: 2, apart: 'cache' },
     shrunken: { responses: SHRUNKEN_AGREEING_RESPONSES, apart: 'cache', stands: true },
     flawed: { responses: SHRUNKEN_AGREEING_RESPONSES, apart: 'cache', stands: true },
@@ -179,8 +181,8 @@ export function policiesOf({
     unread: { responses: absences, apart: 'cache' },
     volatile: { responses: VOLATILE_MOVES, apart: 'cache', stands: true },
     'volatile in few records': { responses: VOLATILE_MOVES_OF_FEW, apart: 'cache', stands: true },
-    joined: { responses: 2, apart: 'cache' },
-    rank: { responses: 2, apart: 'cache' },
+    joined: { responses: 2, apart: 'cache', longestSpan: hour },
+    rank: { responses: 2, apart: 'cache', longestSpan: hour },
     appeared: { responses: 2, apart: 'cache' },
     // It stands until the run has met enough other keys.
     gone: { responses: Math.max(2, absences), apart: 'cache', span: 10 * minute, stands: true },

@@ -58,9 +58,6 @@ const slack = 15 * 60_000
 /** What changed between responses that are further apart did not change at once; ms. */
 const longestMoment = 24 * 3_600_000
 
-/** A value that was shown for so long, ms, is no old one by turns with a new one. */
-const longestReturn = 3_600_000
-
 /** The current versions of keys whose values differ, or about which something is pending, by key. */
 type Known = Map<string, Current>
 
@@ -275,9 +272,7 @@ function returnSpan(
     runs.push(run)
   }
   const [current, between, before] = runs
-  return current && between && current.value === before?.value
-    ? Math.min(current.from - between.from + 1, longestReturn)
-    : 0
+  return current && between && current.value === before?.value ? current.from - between.from + 1 : 0
 }
 
 /** A version of a key in the table. */

@@ -129,6 +129,13 @@ export function chainFind({ table, key }: Pick<VersionsTable, 'table' | 'key'>):
 /** Kinds that are concluded, and forgotten, with the response that confirms them, whatever is configured. */
 const CONCLUDED: readonly ClaimKind[] = ['shown', 'returned', 'joined', 'rank', 'appeared']
 
+/** SQL: that claims of a kind have all that it takes. Those that ask for more time themselves wait for it. */
+function concluded(kind: ClaimKind): string {
+  const { responses, longestSpan = 0 } = policiesOf({ absences: 2 })[kind]
+  const passed = `least(last_at - first_at, last_received_at - first_received_at) >= interval '${longestSpan} ms'`
+  return `or kind = '${kind}' and times >= ${responses}${longestSpan > 0 ? ` and ${passed}` : ''}`
+}
+
 /** What must hold of the claims about the keys of a resource. */
 function claimChecks(resource: ResourceBase): Check[] {
   return orphanClaims(resource).map(({ table, find }) => ({
@@ -147,7 +154,7 @@ const claimWide: readonly Check[] = [
     meaning: 'claims that end before they begin, that no response made, or that enough responses made to be concluded',
     find: `select resource, kind, subject, first_at, last_at, times from sync.claim
             where times < 1 or first_at > last_at or first_received_at > last_received_at
-               ${CONCLUDED.map((kind) => `or kind = '${kind}' and times >= ${policiesOf({ absences: 2 })[kind].responses}`).join('\n               ')}`,
+               ${CONCLUDED.map(concluded).join('\n               ')}`,
   },
 ]
 
