@@ -42,6 +42,19 @@ describe.each(kindsAtNight)('an unknown field that moves with each response, in 
     expect(await count('game.territory')).toBe(48)
   })
 
+  test('is in quarantine once where it is a number that cannot be kept, and makes no version', async () => {
+    for (let nth = 0; nth < 6; nth++)
+      await sync(
+        territories,
+        map((name) => ({ nanoseconds: 2 ** 60 + 4096 * (nth + names.indexOf(name)) })),
+        minute(nth),
+      )
+    expect(await rows('select key, path, raw::text from sync.quarantine')).toEqual([
+      ['Place 00', '/nanoseconds', String(2 ** 60)],
+    ])
+    expect(await count('game.territory')).toBe(12)
+  })
+
   test('counts again once it has been calm for a week', async () => {
     for (let nth = 0; nth < 6; nth++)
       await sync(

@@ -232,11 +232,13 @@ function withExtra(
   const { odd = [], key } = entity
   const found = unknownFields?.(entity.document) ?? []
   if (odd.length === 0 && found.length === 0) return entity
-  const refuse = ({ place, value }: Pick<UnknownField, 'place' | 'value'>, reason: string) =>
-    quarantine({ key, raw: value, path: place.map((step) => pointerStep(String(step))).join(''), reason })
+  const refuse = ({ place, value }: Pick<UnknownField, 'place' | 'value'>, reason: string, isKeptOnce = false) => {
+    const path = place.map((step) => pointerStep(String(step))).join('')
+    quarantine({ key, raw: value, path, reason, isKeptOnce })
+  }
   const unknown = found.filter(({ value }) => !hasInexact(value))
   const inexact = found.filter((field) => !unknown.includes(field))
-  for (const field of inexact) refuse(field, inexactReason)
+  for (const field of inexact) refuse(field, inexactReason, true)
   const document = inexact.length > 0 ? withoutFields(entity.document, inexact) : entity.document
   const kept: UnknownField[] = []
   for (const { anywhere: path, place, value, reason } of odd) {
