@@ -1,9 +1,9 @@
 import { html } from 'hono/html'
 import { type Chapter, type Figure, listFigure, missing } from '../../drawing/figure.ts'
 import type { Cell } from '../../drawing/html-table.ts'
-import { observedOf, type Period } from '../../drawing/period.ts'
+import { observedOf } from '../../drawing/period.ts'
 import { apiWords, count, levelText, moment, number } from '../../drawing/words.ts'
-import { csvLink, guildLink, link, pathOf, searchForm } from '../html/links.ts'
+import { guildLink, link, pathOf, searchForm } from '../html/links.ts'
 import { chapterOf, type Page, type Visit } from '../html/page.ts'
 import { shownPeriod } from '../html/period.ts'
 import { Problem } from '../http/problems.ts'
@@ -79,8 +79,8 @@ export async function poolsPage(visit: Visit): Promise<Page> {
     control: html`${control}${searchForm('/pools', [['q', 'Reward or pool']], query)}`,
     chapters:
       pools.length > 0
-        ? [...pools.map((pool, index) => poolChapter(pool, index, { items, isNew })), leftChapter(left, items, frame)]
-        : [chapterOf('pools', 'Pools', none), ...(left.length > 0 ? [leftChapter(left, items, frame)] : [])],
+        ? [...pools.map((pool, index) => poolChapter(pool, index, { items, isNew })), leftChapter(left, items)]
+        : [chapterOf('pools', 'Pools', none), ...(left.length > 0 ? [leftChapter(left, items)] : [])],
   }
 }
 
@@ -89,7 +89,7 @@ interface LeftReward extends Reward {
   readonly total: number
 }
 
-function leftChapter(left: readonly LeftReward[], items: ReadonlyMap<string, string>, { from, to }: Period): Chapter {
+function leftChapter(left: readonly LeftReward[], items: ReadonlyMap<string, string>): Chapter {
   const total = left[0]?.total ?? 0
   const columns = ['Until (UTC)', 'Pool', 'Reward', 'Type', 'Tier', 'Since (UTC)']
   const rows = left.map((one): Cell[] => [
@@ -99,9 +99,7 @@ function leftChapter(left: readonly LeftReward[], items: ReadonlyMap<string, str
     ...[one.type, one.tier].map((level) => (level === null ? '' : levelText(level))),
     one.since,
   ])
-  const note =
-    total > LISTED_LEFT &&
-    html`The latest ${LISTED_LEFT} of ${number(total)}; ${csvLink('reward_span', { level: 0, until: [from, to] }, 'CSV of all')}.`
+  const note = total > LISTED_LEFT && `The latest ${LISTED_LEFT} of ${number(total)}.`
   return chapterOf(
     'left',
     'No longer there',
