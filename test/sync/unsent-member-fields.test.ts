@@ -109,6 +109,15 @@ describe.each(kindsAtNight)('a field of guilds and members that is sent no more,
     expect(await spans()).toEqual([['guilds', '/raids', '10:06', '10:09', null]])
   })
 
+  test('is none where every third guild that is new lacks it, also when two come in a row', async () => {
+    for (let nth = 0; nth < 42; nth++) {
+      const uuid = `${String(nth).padStart(8, '0')}-0000-4000-8000-000000000000`
+      const body = { ...(nth % 3 === 2 || nth > 39 ? withoutRaids('a') : guildBody('a', owner)), uuid }
+      expect(await syncGuild(world, body, minute(2 * nth))).toMatchObject({ status: 'ok' })
+    }
+    expect([await spans(), await rows('select kind, path from sync.drift')]).toEqual([[], []])
+  })
+
   test('is none where a banner has no structure, which many have not', async () => {
     for (let nth = 0; nth < 20; nth++)
       await syncGuild(world, guildBody('a', owner, { level: nth, banner }), minute(2 * nth))

@@ -66,6 +66,10 @@ const claimOf = ({ field, of }: FieldCount, base: FieldCount | undefined | false
   responses: base && of < FEW_RECORDS ? responsesOfNewKeys(base) : 0,
 })
 
+/** A record that lacked a field which the next one has is counted, too: else none would ever seem to lack what the API sends of some only. */
+const withThoseThatLacked = (counts: readonly FieldCount[], back: readonly string[]) =>
+  counts.map((now) => (back.includes(now.field) ? { ...now, of: now.of + 1 } : now))
+
 /** The records of a worklist that are counted for each field; after them a share is known. */
 const COUNTED_RECORDS_OF_KEYS = 50
 /** By which difference the share of a field is another one. */
@@ -118,7 +122,8 @@ export async function judgeUnsent(
     await beginSpans(sql, witness, confirmed, { columns, before, key: scope })
     await keepColumns(sql, witness, known.open, columns)
     if (guards.accept) await countPresence(sql, witness, lacking.map(notExpected), new Map(), isOneKey)
-    if (!isSame) await countPresence(sql, witness, isBack, before, isOneKey)
+    const seen = isOneKey ? withThoseThatLacked(isBack, back) : isBack
+    if (!isSame) await countPresence(sql, witness, seen, before, isOneKey)
   }
   const fields = lacking.map(({ field }) => field)
   if (fields.length === 0 && ended.length + back.length === 0) return undefined
