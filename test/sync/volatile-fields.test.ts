@@ -55,6 +55,17 @@ describe.each(kindsAtNight)('an unknown field that moves with each response, in 
     expect(await count('game.territory')).toBe(12)
   })
 
+  test('is in quarantine once, whatever the keys are under which records have it', async () => {
+    const rolled = (nth: number) => ({ min: 1, raw: 2, max: 3, huge: 2 ** 60 + 4096 * nth })
+    for (const [nth, hour] of ['10:00', '11:00', '12:00'].entries())
+      await sync(
+        items,
+        [item('Axe', { identifications: { [`stat${nth}`]: rolled(nth), damage: rolled(nth + 9) } })],
+        hour,
+      )
+    expect(await rows('select path from sync.quarantine')).toEqual([['/identifications/stat0/huge']])
+  })
+
   test('counts again once it has been calm for a week', async () => {
     for (let nth = 0; nth < 6; nth++)
       await sync(

@@ -68,8 +68,8 @@ export interface QuarantinedPart {
   readonly reason: string
   /** The field of another type that makes it unreadable, where that is the reason. */
   readonly misfit?: Misfit | undefined
-  /** It is kept once, with the first value that was met: a field that nothing knows may move with each response. */
-  readonly isKeptOnce?: boolean
+  /** Of all with this name the first one is kept. Default: each that is different. A field that nothing knows may move with each response. */
+  readonly keptAs?: string
 }
 
 /** Where the versions of a resource live: a root history table and the part tables that hang on its versions. */

@@ -232,13 +232,13 @@ function withExtra(
   const { odd = [], key } = entity
   const found = unknownFields?.(entity.document) ?? []
   if (odd.length === 0 && found.length === 0) return entity
-  const refuse = ({ place, value }: Pick<UnknownField, 'place' | 'value'>, reason: string, isKeptOnce = false) => {
+  const refuse = ({ place, value }: Pick<UnknownField, 'place' | 'value'>, reason: string, keptAs?: string) => {
     const path = place.map((step) => pointerStep(String(step))).join('')
-    quarantine({ key, raw: value, path, reason, isKeptOnce })
+    quarantine({ key, raw: value, path, reason, ...(keptAs === undefined ? {} : { keptAs }) })
   }
   const unknown = found.filter(({ value }) => !hasInexact(value))
   const inexact = found.filter((field) => !unknown.includes(field))
-  for (const field of inexact) refuse(field, inexactReason, true)
+  for (const field of inexact) refuse(field, inexactReason, `${field.path}: ${inexactReason}`)
   const document = inexact.length > 0 ? withoutFields(entity.document, inexact) : entity.document
   const kept: UnknownField[] = []
   for (const { anywhere: path, place, value, reason } of odd) {

@@ -308,11 +308,11 @@ function contradiction(key: string, raw: unknown): Quarantined {
 }
 
 /** A piece of a record as it is stored: also a broken one is. */
-function toQuarantine({ key, raw, path, reason, misfit, isKeptOnce }: QuarantinedPart): Quarantined {
+function toQuarantine({ key, raw, path, reason, misfit, keptAs }: QuarantinedPart): Quarantined {
   // No JSON column takes what nests too deep: it is kept as a text.
   const rawText = tooDeep(raw) === undefined ? canonicalJson((raw ?? null) as Json) : JSON.stringify(deepJson(raw))
   const texts = { key: key === undefined ? undefined : storable(key), path: storable(path), reason: storable(reason) }
-  return { ...texts, rawText, hash: sha256(isKeptOnce ? `${texts.path}: ${texts.reason}` : rawText), misfit }
+  return { ...texts, rawText, hash: sha256(keptAs ?? rawText), misfit }
 }
 
 /** With its key: the same document under another key is another response. An entity may be in many responses. */
