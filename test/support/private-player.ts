@@ -118,3 +118,17 @@ export async function whereStored(db: Database, texts: readonly string[]): Promi
   const hits = rows.flatMap(({ name, row }) => texts.filter((text) => has(row, text)).map((text) => `${name}: ${text}`))
   return [...new Set(hits)]
 }
+
+/** The API says that this player hides the main access. */
+export const closed = (number: number): object => profile(number, { restrictions: { mainAccess: true } })
+
+/** What a database has of restrictions: the rules of players, what was removed for them, and what guards said; and how many rows a table has. */
+export const restrictionsIn = ({ rows }: Pick<World, 'rows'>) => ({
+  pending: () => rows('select field_group, is_pending, is_held, since from sync.privacy_restriction order by 1, 4'),
+  actions: () => rows('select field_group, policy from sync.privacy_action order by at'),
+  guards: () =>
+    rows(
+      `select guard, action from sync.guard_action where guard in ('mass-restriction', 'credential') order by at, 1`,
+    ),
+  count: async (table: string) => Number((await rows(`select count(*)::int from ${table}`))[0]?.[0]),
+})

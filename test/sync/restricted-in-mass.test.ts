@@ -3,6 +3,7 @@ import { readOverview, statusText } from '../../src/cli/commands/status/status-c
 import { playerId } from '../support/guild-answers.ts'
 import { profile, syncPlayers } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
+import { closed, restrictionsIn } from '../support/private-player.ts'
 import { headersOf, instantOf, worldOf } from '../support/world.ts'
 
 const numbers = (count: number) => Array.from({ length: count }, (_, nth) => nth + 1)
@@ -10,13 +11,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, nth) => nth
 describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
   const world = Object.assign(worldOf(kind), { raw: true })
   const { rows } = world
-  const pending = () =>
-    rows('select field_group, is_pending, is_held, since from sync.privacy_restriction order by 1, 4')
-  const actions = () => rows('select field_group, policy from sync.privacy_action order by at')
-  const guards = () =>
-    rows(`select guard, action from sync.guard_action where guard in ('mass-restriction', 'credential') order by at, 1`)
-  const count = async (table: string) => Number((await rows(`select count(*)::int from ${table}`))[0]?.[0])
-  const closed = (number: number) => profile(number, { restrictions: { mainAccess: true } })
+  const { pending, actions, guards, count } = restrictionsIn(world)
   const many = 25
   const open = (number: number) => profile(number, { playtime: 100 + number, globalData: { wars: 5 } })
 

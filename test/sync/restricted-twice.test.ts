@@ -5,7 +5,15 @@ import { readOverview } from '../../src/cli/commands/status/status-command.ts'
 import { guildBody, type MemberFields, playerId, syncGuild } from '../support/guild-answers.ts'
 import { profile, syncPlayer, syncPlayers } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
-import { fullProfile, profilesHiding, secrets, showEverything, whereStored } from '../support/private-player.ts'
+import {
+  closed,
+  fullProfile,
+  profilesHiding,
+  restrictionsIn,
+  secrets,
+  showEverything,
+  whereStored,
+} from '../support/private-player.ts'
 import { headersOf, instantOf, type World, worldOf } from '../support/world.ts'
 
 const hidden = { ...profilesHiding.mainAccess?.(), restrictions: { mainAccess: true } }
@@ -14,12 +22,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, nth) => nth
 describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
   const world = Object.assign(worldOf(kind), { raw: true })
   const { rows } = world
-  const pending = () =>
-    rows('select field_group, is_pending, is_held, since from sync.privacy_restriction order by 1, 4')
-  const actions = () => rows('select field_group, policy from sync.privacy_action order by at')
-  const guards = () =>
-    rows(`select guard, action from sync.guard_action where guard in ('mass-restriction', 'credential') order by at, 1`)
-  const count = async (table: string) => Number((await rows(`select count(*)::int from ${table}`))[0]?.[0])
+  const { pending, actions, guards, count } = restrictionsIn(world)
 
   test('of one response remove nothing; another copy of it counts for nothing; one of another window confirms', async () => {
     await showEverything(world)
@@ -35,8 +38,6 @@ describe.each(kindsOfLongTests)('restrictions on the %s database', (kind) => {
     expect(await whereStored(world.db, secrets.mainAccess)).toEqual([])
     expect(await actions()).toEqual([['mainAccess', 'anonymize']])
   })
-
-  const closed = (number: number) => profile(number, { restrictions: { mainAccess: true } })
 
   test.each([
     ['ahead', { came: '10:00', dated: '10:00' }, { came: '10:00:20', dated: '02 08:00' }],

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readQuestions } from '../../src/questions/questions.ts'
 import { pagingNames } from '../../src/web/api/arguments.ts'
@@ -65,6 +67,18 @@ describe.each(kindsAtNight)('the read API on the %s database', (kind) => {
     expect(oak.rows).toEqual(all.rows.filter(({ territory }: { territory: string }) => territory === 'Oak'))
     const ofGuild = await json(`/api/v1/territory_capture?${new URLSearchParams({ to_guild_uuid: hostile.prefix })}`)
     expect(ofGuild.arguments).toEqual({ to_guild_uuid: guildId('a') })
+  })
+
+  test('has each question of which a page links the CSV', async () => {
+    const folder = join(import.meta.dirname, '../../src/web')
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+    const linked = files.flatMap((file) =>
+      [...readFileSync(join(folder, file), 'utf8').matchAll(/\bcsvLink\(\s*'(\w+)'/g)].map(([, name]) => name),
+    )
+    const { json } = await served()
+    const { paths } = await json('/openapi.json')
+    expect(linked.length).toBeGreaterThan(10)
+    expect(linked.filter((name) => paths[`/api/v1/${name}`] === undefined)).toEqual([])
   })
 
   test('walks every view and function page by page, each row once, in one order', async () => {
