@@ -1,5 +1,5 @@
 create or replace function analytics.counted_name(kind text, owner uuid, part uuid) returns text
-language sql stable parallel safe
+language sql stable parallel safe set plan_cache_mode = force_generic_plan
 begin atomic
   select case when kind = 'guild' or kind = 'leaderboard' and exists (select from game.leaderboard_place one where one.guild_uuid = owner)
     then coalesce((select one.name from game.guild_listing one where one.guild_uuid = owner order by one.valid_from desc limit 1),
