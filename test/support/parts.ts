@@ -63,8 +63,11 @@ const laterFiles: readonly string[] = [
   'questions/recorded.test.ts',
   'questions/true-rises.test.ts',
   'report/report.test.ts',
+  'resources/any-share-of-answers.test.ts',
   'resources/class-by-class.test.ts',
+  'resources/doubted-members.test.ts',
   'resources/every-resource.test.ts',
+  'resources/leaderboards.test.ts',
   'resources/older-items.test.ts',
   'resources/recorded-guild-gap.test.ts',
   'resources/recorded-guilds.test.ts',
@@ -73,6 +76,7 @@ const laterFiles: readonly string[] = [
   'resources/world-content.test.ts',
   'retention/ahead-guilds.test.ts',
   'retention/ahead.test.ts',
+  'retention/upgrade.test.ts',
   'sync/backfill-partial.test.ts',
   'sync/backfill-recorded.test.ts',
   'sync/backfill.test.ts',
@@ -82,7 +86,9 @@ const laterFiles: readonly string[] = [
   'sync/restricted-in-mass.test.ts',
   'sync/retract.test.ts',
   'sync/schedule.test.ts',
+  'sync/unsent-member-fields.test.ts',
   'sync/verify.test.ts',
+  'sync/volatile-fields.test.ts',
 ]
 
 /** Test files that take long: simulations, kills at many instants, attacks, deployed forms. What each of them holds is held by a cheaper one as well. */
