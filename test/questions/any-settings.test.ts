@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openServer } from '../../src/db/server/server.ts'
-import { pageStatement, statementFor } from '../../src/questions/asking/ask.ts'
+import { pageStatements, readOrder, statementFor } from '../../src/questions/asking/ask.ts'
 import { topics } from '../../src/questions/catalogue.ts'
 import { exampleValues } from '../../src/questions/examples.ts'
 import { type Question, readQuestions } from '../../src/questions/questions.ts'
@@ -126,9 +126,11 @@ async function rowsOf(db: Database, question: Question, settings: readonly strin
   const asked = question.parameters.map(({ name, type }) => ({ name, type, value: given[name] ?? '' }))
   const isView = question.kind === 'view'
   const isAsked = topics.some(({ names }) => names.includes(question.name))
-  const statement = isView
-    ? pageStatement(question, { args: [], filters: [], order: [], select: [] }, { limit: 10_000 })
-    : statementFor(question, { args: asked }, 0)
+  // Unasked, a view comes in the database's own order of its first column.
+  const byFirst = () => readOrder(question, question.columns[0]?.name ?? '')
+  const [statement = statementFor(question, { args: asked }, 0)] = isView
+    ? pageStatements(question, { args: [], filters: [], order: byFirst(), select: [] }, { limit: 10_000 })
+    : []
   // What depends on the clock of the server.
   const clock = ['age', 'until', 'last_at', 'is_late']
   return await db.transaction(async (sql) => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Database, Sql } from '../../src/db/database.ts'
+import { KEYS, pageStatements } from '../../src/questions/asking/ask.ts'
+import { readQuestions } from '../../src/questions/questions.ts'
 import { nameFinders } from '../../src/resources/key-names.ts'
 import type { Visit } from '../../src/web/html/page.ts'
 import { searchPage } from '../../src/web/pages/search.ts'
@@ -269,6 +271,34 @@ test('members of a young history who were first are all found in the hours that 
     })
   expect([await found(3, 2), await found(500, 4)]).toEqual([['Player 2', 'Player 3'], []])
   await expect(found(600, 4)).rejects.toThrow('looked up one by one')
+})
+
+test('a page of a long history reads what it shows, wherever it begins', async () => {
+  const db = await testDatabase('server')
+  const guild = guildId('a')
+  await db.query(
+    `insert into game.territory_hold (territory, guild_uuid, guild_name, previous_until, valid_from, valid_until, observed_at, document, hash)
+     select 'place ' || lpad(place::text, 3, '0'), '${guild}', 'Guild', case when day > 1 then at end, at, case when day < 60 then at + interval '1 day' else 'infinity' end, at, '{}', '\\x00'
+       from generate_series(1, 200) place, generate_series(1, 60) day, lateral (select timestamptz '2026-01-01Z' + day * interval '1 day' as at) begun`,
+  )
+  await db.query('analyze game.territory_hold')
+  const question = (await readQuestions(db)).find(({ name }) => name === 'territory_hold')
+  if (!question) throw new Error('there is no territory_hold')
+  const asked = { args: [], filters: [], select: [], order: [] }
+  const pages: string[] = []
+  let after: { readonly keys: readonly (string | null)[] } | undefined
+  for (let page = 0; page < 3; page++) {
+    const [statement] = pageStatements(question, asked, { limit: 10, after })
+    const { text = '', values } = statement ?? {}
+    expect([page, await rowsRead(db, /^territory_hold$/, text, values)]).toEqual([
+      page,
+      expect.toSatisfy((rows) => rows < 1000),
+    ])
+    const [row] = await db.query<Record<string, unknown>>(text, values)
+    pages.push(String(row?.territory))
+    after = { keys: ['place 150', ...((row?.[KEYS] as (string | null)[] | undefined) ?? []).slice(1)] }
+  }
+  expect(pages).toEqual(['place 001', 'place 150', 'place 150'])
 })
 
 test('the last whole response is found without reading those of a month that are not whole', async () => {

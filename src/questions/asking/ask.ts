@@ -244,28 +244,35 @@ interface Paging {
 export const KEYS = 'sort keys'
 
 /**
- * The statement for one page of the rows of a question, and one row more. Rows of a view are sorted by what the request says and then by
- * all of its columns, and a page begins after the last row of the one before, so that rows that come or go between two pages move no
- * others. Pages of a function count its rows; without an order in the request they stay in the function's own.
+ * The statements for one page of the rows of a question, and one row more: a later one is for what the ones before it leave over. Rows of a view
+ * are sorted by what the request says and then by all of its columns, and a page begins after the last row of the one before, so that rows that
+ * come or go between two pages move no others. Pages of a function count its rows; without an order in the request they stay in the function's own.
  */
-export function pageStatement(question: Question, asked: Asked, { after, limit }: Paging): Statement {
+export function pageStatements(question: Question, asked: Asked, { after, limit }: Paging): Statement[] {
   const { text, values } = rowsStatement(question, asked)
   const shown = asked.select.length === 0 ? 'answer.*' : asked.select.map((name) => `answer."${name}"`).join(', ')
   const sorted = question.kind === 'view' || asked.order.length > 0 ? sortKeys(question, asked.order) : []
   const by = sorted.length === 0 ? '' : ` order by ${sorted.map((key) => orderSql(key, key.sql)).join(', ')}`
   if (!hasKeys(question, asked)) {
     const skip = after && 'skip' in after ? after.skip : 0
-    return { text: `select ${shown} from (${text}) answer${by} limit ${limit + 1} offset ${skip}`, values }
+    return [{ text: `select ${shown} from (${text}) answer${by} limit ${limit + 1} offset ${skip}`, values }]
   }
-  const keys = after && 'keys' in after ? after.keys : undefined
-  const added: string[] = []
-  const parameter = (value: string) => `$${values.length + added.push(value)}::text`
-  const where = keys ? ` where ${follows(sorted, keys, parameter)}` : ''
   const texts = sorted.map(({ sql }) => `${sql}::text`).join(', ')
-  return {
+  const page = (where: string, added: readonly string[] = []): Statement => ({
     text: `select ${shown}, array[${texts}] as "${KEYS}" from (${text}) answer${where}${by} limit ${limit + 1}`,
     values: [...values, ...added],
-  }
+  })
+  const keys = after && 'keys' in after ? after.keys : undefined
+  const [first] = sorted
+  if (!keys || !first) return [page('')]
+  const added: string[] = []
+  const where = follows(sorted, keys, (value) => `$${values.length + added.push(value)}::text`)
+  const [key = null] = keys
+  if (key === null) return [page(` where ${where}`, added)]
+  // So that an index leads to where the page begins, what has no value in the first column is asked for by itself.
+  const from = ` where ${first.sql} ${first.direction === 'asc' ? '>=' : '<='} $${values.length + added.push(key)}::text::${first.type} and ${where}`
+  const unknown = ` where ${first.sql} is null`
+  return [page(from, added), ...(first.nulls === 'last' ? [page(unknown)] : [])]
 }
 
 /** Whether pages begin after the keys of a row. Lengths of time go on while pages are read: a row is not found by them again. */
@@ -279,17 +286,18 @@ interface SortKey extends OrderKey {
   readonly type: string
 }
 
-/** What the request sorts by, then all other columns, so that no two rows that differ are equal. */
+/** What the request sorts by, then all other columns, so that no two rows that differ are equal. Texts that it sorts by are in the order of their bytes. */
 function sortKeys({ columns }: Question, order: readonly OrderKey[]): SortKey[] {
   const others = columns.filter(({ name, type }) => type !== 'interval' && !order.some((key) => key.name === name))
   const keys = [...order, ...others.map(({ name }) => ({ name, direction: 'asc', nulls: 'last' }) as const)]
-  return keys.map((key) => {
+  return keys.map((key, place) => {
     const type = columns.find(({ name }) => name === key.name)?.type ?? 'text'
     const sql = `answer."${key.name}"`
     // Documents may be longer than a URL, and lists of them have no order: their hash stands for them.
     if (/^jsonb?\b|\[\]$/.test(type)) return { ...key, sql: `md5(${sql}::text) collate "C"`, type: 'text' }
-    // The order of the database may be any.
-    return { ...key, sql: type === 'text' ? `${sql} collate "C"` : sql, type }
+    // The order of the database may be any. It is that of its indexes: by the first column, unasked, a page of a long history is read from one.
+    const isIndexed = order.length === 0 && place === 0
+    return { ...key, sql: type === 'text' && !isIndexed ? `${sql} collate "C"` : sql, type }
   })
 }
 

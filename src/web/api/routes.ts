@@ -10,7 +10,7 @@ import {
   isUnreadable,
   KEYS,
   type Position,
-  pageStatement,
+  pageStatements,
   readAsked,
   readOrder,
   readSelect,
@@ -139,8 +139,10 @@ export async function answer(
         ? boundAsked(sql, question, { ...begun.asked, ...shape })
         : readAsked(sql, question, asGiven(question, request), reading),
     )
-    const statement = pageStatement(question, asked, { limit, after: begun?.after })
-    return { asked, found: await reader.ask((sql) => rowsOf(sql, statement, asked)) }
+    const found: Record<string, unknown>[] = []
+    for (const statement of pageStatements(question, asked, { limit, after: begun?.after }))
+      if (found.length <= limit) found.push(...(await reader.ask((sql) => rowsOf(sql, statement, asked))))
+    return { asked, found }
   })().catch((error: unknown) => {
     // What it holds was read already, when the first page was asked for.
     throw begun && (error instanceof WrongArgument || isUnreadable(error)) ? unreadableCursor() : error
