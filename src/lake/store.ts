@@ -1,5 +1,5 @@
 import { mkdir, readdir, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import { codeOf, messageOf, RetryableError, UsageError } from '../base/errors.ts'
 import { createFolder } from '../base/private-folder.ts'
@@ -49,10 +49,13 @@ function folderStore(folder: string): LakeStore {
       return true
     },
     list: async (ending) => {
-      const names = await readdir(folder, { recursive: true })
-      const paths = names.map((name) => name.replaceAll('\\', '/')).filter((path) => path.endsWith(ending))
-      const sizes = await Promise.all(paths.map(async (path) => (await stat(join(folder, path))).size))
-      return new Map(paths.map((path, index) => [path, sizes[index] ?? 0]))
+      // A link is not followed: it may lead in a circle, or to files that are not of this place.
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+      const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+      const paths = files.map((file) => relative(folder, file).replaceAll('\\', '/'))
+      const wanted = paths.filter((path) => path.endsWith(ending))
+      const sizes = await Promise.all(wanted.map(async (path) => (await stat(join(folder, path))).size))
+      return new Map(wanted.map((path, index) => [path, sizes[index] ?? 0]))
     },
     remove: async (path) => {
       await rm(join(folder, path), { force: true })

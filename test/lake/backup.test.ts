@@ -1,5 +1,7 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Database } from '../../src/db/database.ts'
@@ -169,10 +171,17 @@ describe('a restore', () => {
     const target = await testDatabase(kind)
     const kill = new Error('killed')
     let steps = 0
+    // A restore that was killed left rows in its folder; this process has the number that it had.
+    const name = `wynnsync-lake-${process.pid}-`
+    const killed = await mkdtemp(join(tmpdir(), name))
+    const folders = async () => (await readdir(tmpdir())).filter((one) => one.startsWith(name))
+    let during: string[] = []
     const onProgress = () => {
+      during = readdirSync(tmpdir()).filter((one) => one.startsWith(name))
       if (++steps === 8) throw kill
     }
     await expect(restoreDatabase(target, folder, { ...quiet, onProgress })).rejects.toThrow(kill)
+    expect([during.length, during.includes(basename(killed)), await folders()]).toEqual([1, false, []])
     await expect(migrate(target, { folder: 'migrations', repeatable: [], clock: systemClock })).rejects.toThrow(
       'a move or a restore into this database is unfinished: run the same `wynnsync move` again, or the same `wynnsync restore`',
     )

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { seededRandom, systemClock, type VirtualClock, virtualClock } from '../../src/base/clock.ts'
@@ -108,8 +108,19 @@ describe('an export', () => {
       await mkdir(dirname(path), { recursive: true })
       await writeFile(path, 'mine')
     }
+    // Links in circles, to nothing, and to a file of another lake.
+    const elsewhere = join(await temporaryFolder(), '0123abcd.parquet')
+    await writeFile(elsewhere, 'of another lake')
+    for (const [to, name] of [
+      ['.', 'writing/one'],
+      ['.', 'writing/two'],
+      ['/nowhere', 'gone.parquet'],
+      [dirname(elsewhere), 'game.other'],
+    ] as const)
+      await symlink(to, join(folder, name))
     await run()
     expect(own.map((path) => readFileSync(path, 'utf8'))).toEqual(['mine', 'mine', 'mine'])
+    expect(existsSync(elsewhere)).toBe(true)
     const other = await openServer(await testDatabaseUrl())
     afterwards(() => other.close())
     const options = { clock: systemClock, program: 'test', keepMs: 0, people: true, onProgress: () => {} }

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { setImmediate as immediate } from 'node:timers/promises'
@@ -22,6 +20,7 @@ import { setTextForm } from '../../db/move/table-digest.ts'
 import { sqlState } from '../../db/sql-errors.ts'
 import type { StoreSettings } from '../lake-store.ts'
 import { type LakePlace, openPlace } from '../read/place.ts'
+import { inWorkFolder } from '../read/work-folder.ts'
 import { openStore } from '../store.ts'
 import { newestMigration, recordRestored } from './backup.ts'
 import { type BackupFile, type Manifest, NoBackup, readManifest } from './manifest.ts'
@@ -73,12 +72,7 @@ export async function restoreDatabase(target: Database, place: string, options: 
   const loaded = await loadedBefore(target, manifest)
   await checkFiles(files, manifest, options)
   if (!(await isMoveUnfinished(target))) await target.transaction(beginProgress)
-  const folder = await mkdtemp(join(tmpdir(), 'wynnsync-restore-'))
-  try {
-    await loadTables({ target, manifest, files, folder, loaded }, options)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  await inWorkFolder((folder) => loadTables({ target, manifest, files, folder, loaded }, options))
   await setSequences(target, manifest.sequences)
   await target.transaction(async (sql) => {
     await recordRestored(sql, manifest)
