@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openServer } from '../../src/db/server/server.ts'
@@ -164,12 +164,27 @@ describe('responses that somebody kept in git', () => {
     await writeFile(script, `#!/bin/sh\ntouch ${ran}\n`)
     await chmod(script, 0o755)
     const config = `[core]\nfsmonitor = ${script}\nhooksPath = ${repository}/hooks\npager = ${script}\n[diff]\nexternal = ${script}\n[diff "json"]\ntextconv = ${script}\ncommand = ${script}\n[filter "json"]\nsmudge = ${script}\n`
-    await writeFile(join(repository, '.git/config'), config, { flag: 'a' })
+    const log = `[log]\nshowSignature = true\nshowRoot = false\nfollow = true\n[gpg]\nprogram = ${script}\n`
+    await writeFile(join(repository, '.git/config'), config + log, { flag: 'a' })
+    const git = (args: readonly string[], input = '') =>
+      execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8', input })
+    const last = git(['cat-file', 'commit', 'HEAD'])
+    const signature = 'gpgsig -----BEGIN PGP SIGNATURE-----\n \n iQEz\n -----END PGP SIGNATURE-----\n'
+    const signed = git(['hash-object', '-t', 'commit', '-w', '--stdin'], last.replace('\n\n', `\n${signature}\n`))
+    git(['update-ref', 'HEAD', signed.trim()])
     await mkdir(join(repository, '.git/info'), { recursive: true })
     await writeFile(join(repository, '.git/info/attributes'), '*.json diff=json filter=json\n')
-    const { code } = await load(repository, await testDatabaseUrl())
+    const { code, loaded } = await load(repository, await testDatabaseUrl())
     const { existsSync } = await import('node:fs')
     expect([code, existsSync(ran)]).toEqual([0, false])
+    expect(loaded.resources.map(({ answers }) => answers)).toEqual([2, 2, 3])
+    // What a partial clone lacks, git would fetch by a program that its configuration names.
+    const object = git(['rev-parse', 'HEAD:map.json']).trim()
+    await rm(join(repository, '.git/objects', object.slice(0, 2), object.slice(2)))
+    const partial = `[core]\nrepositoryFormatVersion = 1\n[extensions]\npartialClone = origin\n[remote "origin"]\npromisor = true\nurl = ext::touch ${ran}\n[protocol "ext"]\nallow = always\n`
+    await writeFile(join(repository, '.git/config'), partial, { flag: 'a' })
+    await load(repository, await testDatabaseUrl())
+    expect(existsSync(ran)).toBe(false)
   })
 
   test('need a repository, a mapping that matches, and a resource of one request', async () => {

@@ -1,11 +1,14 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import { beforeAll, expect, test, vi } from 'vitest'
+import { fetchRepository } from '../../src/api/recordings/git-clone.ts'
 import { checkHead } from '../../src/api/recordings/git-history.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { gameDigests } from '../support/backfill.ts'
+import { buildProgram, mainFile } from '../support/cli.ts'
 import { runInside } from '../support/cli-inside.ts'
 import { gitRepository } from '../support/git-repository.ts'
 import { place } from '../support/guild-answers.ts'
@@ -26,10 +29,9 @@ beforeAll(async () => {
   whole = await digests(DATABASE_URL)
 })
 
-async function load(DATABASE_URL: string) {
-  const args = ['backfill', '--from-git', repository, '--map', 'map.json=territories']
-  return await runInside(args, { DATABASE_URL })
-}
+const loading = (place: string) => ['backfill', '--from-git', place, '--map', 'map.json=territories']
+
+const load = async (DATABASE_URL: string) => await runInside(loading(repository), { DATABASE_URL })
 
 async function digests(url: string) {
   const db = await openServer(url)
@@ -116,4 +118,71 @@ test.skipIf(process.platform !== 'linux')(
     vi.unstubAllEnvs()
   },
   120_000,
+)
+
+test('a clone of a URL that cannot be used is fetched anew, and no repository above it is touched', async () => {
+  const above = await gitRepository([{ at: instantOf('09:00'), files: { 'own.txt': 'own' } }])
+  const head = (folder: string) => execFileSync('git', ['-C', folder, 'rev-parse', 'main'], { encoding: 'utf8' }).trim()
+  const own = head(above)
+  const folder = join(above, 'data/git/0')
+  const fetch = () => fetchRepository(`file://${repository}`, folder, { clock: systemClock })
+  await fetch()
+  const empty = (path: string) => writeFile(join(folder, path), '')
+  const lock = async (path: string, at: number) => {
+    await empty(path)
+    await utimes(join(folder, path), at, at)
+  }
+  const damages = [
+    () => empty('HEAD'),
+    () => empty('refs/heads/main'),
+    () => rm(join(folder, 'objects'), { recursive: true }),
+    () => lock('config.lock', 0),
+    async () => {
+      await rm(join(folder, 'refs/heads/main'))
+      await lock('refs/heads/main.lock', 0)
+    },
+  ]
+  for (const damage of damages) {
+    await damage()
+    await fetch()
+    expect([head(folder), head(above)]).toEqual([head(repository), own])
+  }
+  await lock('config.lock', systemClock.now() / 1000)
+  await expect(fetch()).rejects.toThrow('could not lock config file')
+})
+
+test('a content that is damaged in the clone of a URL loads once that is removed, as is said', async () => {
+  const [url, DATABASE_URL] = [`file://${repository}`, await testDatabaseUrl()]
+  const env = { DATABASE_URL, WYNNSYNC_DATA_DIR: await temporaryFolder() }
+  await runInside([...loading(url), '--dry-run'], env)
+  const clones = join(env.WYNNSYNC_DATA_DIR, 'git')
+  const clone = join(clones, String(await readdir(clones)))
+  const path = join(clone, relative(join(repository, '.git'), objectAt('HEAD~2:map.json')))
+  await chmod(path, 0o644)
+  await flipped(path, await readFile(path))
+  const { code, err } = await runInside(loading(url), env)
+  expect([code, err]).toEqual([
+    3,
+    expect.stringContaining(`remove ${clone}, which is fetched anew, wynnsync retract ${url}, and the same command`),
+  ])
+  await rm(clone, { recursive: true })
+  const retracted = await runInside(['retract', url, '--yes'], env)
+  expect([retracted.code, (await runInside(loading(url), env)).code]).toEqual([0, 0])
+  expect(await digests(DATABASE_URL)).toEqual(whole)
+})
+
+test.skipIf(process.platform !== 'linux')(
+  'a limit of the size of files is named where a URL is cloned, with what to do',
+  async () => {
+    await buildProgram()
+    const random = { 'map.json': randomBytes(500_000).toString('hex') }
+    const url = `file://${await gitRepository([{ at: instantOf('10:00'), files: random }])}`
+    const env = { DATABASE_URL: await testDatabaseUrl(), WYNNSYNC_DATA_DIR: await temporaryFolder() }
+    const run = [process.execPath, mainFile, 'backfill', '--from-git', url, '--detect']
+    const limited = spawnSync('sh', ['-c', 'ulimit -f 400; exec "$0" "$@"', ...run], {
+      env: { PATH: process.env.PATH, HOME: '/dev/null', ...env },
+      encoding: 'utf8',
+    })
+    expect([limited.status, limited.stderr]).toEqual([1, expect.stringContaining('ulimit -f')])
+  },
 )

@@ -54,17 +54,27 @@ export interface GitBlobs {
   close(): void
 }
 
-/**
- * A repository of any origin runs no code here: no hook, filter or external diff, and nothing is fetched.
- * https://git-scm.com/docs/git#_security
- */
 const elsewhere =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|CEILING_DIRECTORIES)$/
-const settings = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'protocol.allow=never']
+
+/**
+ * A repository of any origin runs no code here: no hook, filter, external diff or check of signatures, and nothing is fetched.
+ * https://git-scm.com/docs/git#_security. Nor does its configuration, or that of the user, decide what a log prints.
+ */
+const settings = [
+  'core.fsmonitor=false',
+  'core.hooksPath=/dev/null',
+  'log.showSignature=false',
+  'log.showRoot=true',
+  'log.follow=false',
+].flatMap((setting) => ['-c', setting])
+
+/** For `GIT_ALLOW_PROTOCOL`. Unlike `protocol.allow`, no configuration of a repository overrides it. */
+const NO_PROTOCOL = 'none'
 
 export function git(repository: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   // What `GIT_DIR` and the like say of another repository does not count.
-  const env = { ...environmentWithout(elsewhere), ...environment }
+  const env = { ...environmentWithout(elsewhere), GIT_ALLOW_PROTOCOL: NO_PROTOCOL, ...environment }
   return spawn('git', [...settings, '-C', repository, ...args], { env })
 }
 
@@ -102,7 +112,8 @@ async function endOf(child: ReturnType<typeof git>, repository: string): Promise
 
 /** What git says of objects that are missing or not as they were written, and what helps. */
 const DAMAGED = /inflate|corrupt|unable to read|could not read|bad object|bad tree|packfile|object file .* is empty/i
-const MEND = 'the repository is damaged: clone it again; git fsck says what is'
+const MEND =
+  'the repository is damaged: clone it again, or remove it where it was fetched from a URL; git fsck says what is'
 
 function partialClone(repository: string): UsageError {
   return new UsageError(

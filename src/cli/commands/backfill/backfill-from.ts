@@ -16,7 +16,7 @@ import { detectResponses } from '../../../sync/backfill/git-detect.ts'
 import { openGitSource } from '../../../sync/backfill/git-source.ts'
 import type { Resource, Worklist } from '../../../sync/declare/resource.ts'
 import { type Source as ImportSource, saveSource, sourceOf } from '../../../sync/retract/sources.ts'
-import { type Context, withDatabase, writeSummary } from '../../context.ts'
+import { type Context, withDatabase, withRoom, writeSummary } from '../../context.ts'
 import { exitCode } from '../../exit-codes.ts'
 import { formatTable } from '../../output/table.ts'
 import { bytesText, durationText } from '../../output/units.ts'
@@ -160,7 +160,11 @@ async function fetched({ app, progress, signal }: Context, url: string): Promise
   const folder = join(app.config.dataDir, 'git', createHash('sha256').update(url).digest('hex').slice(0, 16))
   progress.begin(shownUrl(url))
   const onProgress = (records: number, count: number) => progress.seen(shownUrl(url), { records, count }, 'objects')
-  await fetchRepository(url, folder, { signal, onProgress }).finally(() => progress.end())
+  await fetchRepository(url, folder, { clock: app.clock, signal, onProgress })
+    .catch((error: unknown) => {
+      throw withRoom(error, folder)
+    })
+    .finally(() => progress.end())
   return folder
 }
 
@@ -301,7 +305,7 @@ export async function backfillFromCommand(
     context,
     { from: archive?.name ?? from, resources: counts, broken, unknown, ...ofGit },
     textOf(loaded),
-    failuresOf(loaded, unknown, archive?.name ?? from),
+    failuresOf(loaded, unknown, archive ?? { name: from ?? '' }),
   )
   const isDoubtful = broken.length > 0 || counts.some((row) => row.rejected + row.quarantined > 0)
   return isDoubtful ? exitCode.rejected : exitCode.done
@@ -405,10 +409,11 @@ function textOf({ resources, known }: Loaded): string {
 function failuresOf(
   { skipped, broken, resources }: Loaded,
   unknown: readonly { request: string; answers: number }[],
-  source: string | undefined,
+  { name, folder = name }: { readonly name: string; readonly folder?: string },
 ): string {
   const requests = unknown.map(({ request, answers }) => `${request}: no resource; ${answers} responses skipped`)
-  const again = `${broken.length} responses could not be read. Later ones are loaded, so once they are right: wynnsync retract ${source}, and the same command again`
+  const clone = folder === name ? '' : `remove ${folder}, which is fetched anew, `
+  const again = `${broken.length} responses could not be read. Later ones are loaded, so once they are right: ${clone}wynnsync retract ${name}, and the same command again`
   const isLoaded = broken.length > 0 && resources.length > 0
   return linesText([...requests, ...skipped]) + (isLoaded ? `${visibleLine(again)}\n` : '')
 }
