@@ -128,11 +128,19 @@ export async function withProgress<T>(
   return { done, seconds: Math.round((app.clock.now() - began) / 1000) }
 }
 
-/** What lacks where a file cannot be written, by the error's code or by what DuckDB says. */
+/** What lacks where a file cannot be written, by the error's code or by what DuckDB or git says. */
 const LACKS = [
-  [/^(ENOSPC|EDQUOT)$/, /^(Error: )?IO Error: .*No space left on device/, 'make room on the disk of'],
-  [/^EFBIG$/, /^(Error: )?IO Error: .*File too large/, 'raise the limit of the size of files (ulimit -f) for'],
-  [/^E[MN]FILE$/, /^(Error: )?IO Error: .*Too many open files/, 'raise the limit of open files (ulimit -n) for'],
+  [
+    /^(ENOSPC|EDQUOT)$/,
+    /(^(Error: )?\w+ Error|: (fatal|error)): .*No space left on device/,
+    'make room on the disk of',
+  ],
+  [
+    /^EFBIG$/,
+    /(^(Error: )?\w+ Error: .*File too large|died of signal 25$)/,
+    'raise the limit of the size of files (ulimit -f) for',
+  ],
+  [/^E[MN]FILE$/, /^(Error: )?\w+ Error: .*Too many open files/, 'raise the limit of open files (ulimit -n) for'],
 ] as const
 
 /** Says of a full disk where it is, and what to do, and of a limit likewise; every other error comes back as it is. @param place what is written to */

@@ -140,10 +140,15 @@ test('what finds a full disk names the place that needs room', async () => {
   )
   // An import and a restore write copies of files, DuckDB's too.
   await expect(work()).rejects.toThrow(`make room on the disk of the temporary folder ${tmpdir()}, which TMPDIR names`)
-  const ofDuckDb = new Error('IO Error: Could not write file "/x/rows.csv": No space left on device')
-  await expect(withProgress(context, 'lake', () => Promise.reject(ofDuckDb))).rejects.toThrow(
-    'make room on the disk of',
-  )
+  const others = [
+    'IO Error: Could not write file "/x/rows.csv": No space left on device',
+    'TransactionContext Error: Failed to commit: Could not write file "/x/history.duckdb.wal": No space left on device',
+    'https://example.org/a.git: fatal: unable to write loose object file: No space left on device',
+  ]
+  for (const message of others)
+    await expect(withProgress(context, 'lake', () => Promise.reject(new Error(message)))).rejects.toThrow(
+      'make room on the disk of',
+    )
   const other = new Error('another')
   await expect(withProgress(context, 'lake', () => Promise.reject(other))).rejects.toBe(other)
 })

@@ -88,15 +88,29 @@ describe.skipIf(process.platform === 'win32')('a limit of the size of files', ()
     const commands = [
       ['backup', join(folder, 'backup')],
       ['lake', 'export', join(folder, 'lake')],
+      ['lake', 'export', join(folder, 'history.duckdb')],
     ]
     const limited = ['-c', 'ulimit -f 8; exec "$0" "$@"', process.execPath, mainFile]
-    for (const command of commands) {
-      const env = { PATH: process.env.PATH, HOME: '/dev/null', ...environment }
+    const refuse = (command: readonly string[], more: Environment = {}) => {
+      const env = { PATH: process.env.PATH, HOME: '/dev/null', ...environment, ...more }
       const { status, stderr } = spawnSync('sh', [...limited, ...command], { env, encoding: 'utf8' })
       expect([command[0], status, stderr]).toEqual([command[0], 1, expect.stringContaining('ulimit -f')])
       expect(stderr).not.toContain('damaged')
     }
+    for (const command of commands) refuse(command)
     for (const command of commands) expect((await runProgram(command, environment)).code).toBe(0)
+    // Of a server, only copies of files are written here.
+    for (const command of kind === 'server'
+      ? [
+          ['restore', join(folder, 'backup')],
+          ['backfill', '--from-lake', join(folder, 'lake')],
+        ]
+      : []) {
+      const other = { ...environment, DATABASE_URL: await testDatabaseUrl() }
+      refuse(command, other)
+      expect((await runProgram(command, other)).code).toBe(0)
+      expect((await runProgram(['verify'], other)).code).toBe(0)
+    }
     const verify = ['verify', '--backup', join(folder, 'backup'), '--lake', join(folder, 'lake')]
     expect(await runProgram(verify, environment)).toMatchObject({ code: 0 })
   })
