@@ -77,7 +77,8 @@ export function openPlace(place: string, settings?: StoreSettings): LakePlace {
           size += chunk.length
           if (size > file.bytes) throw new FatalError('it is longer than is listed')
           hash.update(chunk)
-          await out?.write(chunk)
+          // A single write may write less without an error: on a full disk all before the end of it.
+          await out?.writeFile(chunk)
         }
       } finally {
         await out?.close()
