@@ -1,6 +1,6 @@
 import { RetryableError } from '../base/errors.ts'
 import { countOf } from './schemas/form/limits.ts'
-import { isFields } from './schemas/form/unknown.ts'
+import { escaped, fieldsOf, isFields, type UnknownField } from './schemas/form/unknown.ts'
 
 /** Where a page stands in its listing. A number the server left out is null (API reference 4.1). */
 export interface Controller {
@@ -21,6 +21,8 @@ export interface Listing {
   readonly controller: Controller | null
   /** True when the body had no envelope: a bare array, or an object keyed by name, of everything. */
   readonly whole: boolean
+  /** Fields of the envelope that the program does not know; absent: there is none. */
+  readonly around?: readonly UnknownField[]
 }
 
 /**
@@ -36,9 +38,23 @@ export function readListing(body: unknown, keyField: string | null = 'displayNam
     return { records: keyedRecords(body, keyField), controller: null, whole: true }
   const { results } = body
   const controller = readController(body.controller)
-  if (Array.isArray(results)) return { records: results, controller, whole: false }
-  if (isFields(results)) return { records: keyedRecords(results, keyField), controller, whole: false }
+  const others = [...othersThan(envelope, body), ...othersThan(pageNumbers, body.controller, 'controller')]
+  const page = { controller, whole: false, ...(others.length > 0 ? { around: others } : {}) }
+  if (Array.isArray(results)) return { records: results, ...page }
+  if (isFields(results)) return { records: keyedRecords(results, keyField), ...page }
   throw unexpectedShape('an envelope without results')
+}
+
+const envelope = ['controller', 'results']
+const pageNumbers = ['count', 'current_count', 'pages', 'current', 'prev', 'previous', 'next']
+
+function othersThan(known: readonly string[], value: unknown, ...above: readonly string[]): UnknownField[] {
+  return fieldsOf(value).flatMap(([name, inner]) => {
+    const place = [...above, name]
+    return known.includes(name)
+      ? []
+      : [{ path: place.map((step) => `/${escaped(step)}`).join(''), place, value: inner }]
+  })
 }
 
 function unexpectedShape(found: string): RetryableError {

@@ -3,6 +3,7 @@ import { BadRequest, isOfRequest } from './errors.ts'
 import { type Dates, joinDates } from './http/response-headers.ts'
 import type { Controller, Listing } from './read-listing.ts'
 import type { ApiResponse } from './response.ts'
+import type { UnknownField } from './schemas/form/unknown.ts'
 
 /** The argument of `onProgress`, which is called after each page. */
 export interface WalkProgress {
@@ -31,6 +32,8 @@ export interface Walk extends Dates {
   readonly unsteady?: string
   /** Body bytes as they travelled, abandoned attempts included. */
   readonly bytes: number
+  /** What of the envelopes of pages the program does not know; absent: nothing. */
+  readonly around?: readonly UnknownField[]
 }
 
 /** A whole listing, and its records with their documented type. */
@@ -159,7 +162,9 @@ export async function walkAll<Value>(options: WalkOptions<Value>): Promise<Reada
     const records: unknown[] = []
     const taken = (unsteady?: string) => {
       const { complete, ...counted } = completeness(pages, records, keyOf)
-      const walk = { records, ...counted, restarts, requests, bytes, ...instants(pages), pages: pages.length }
+      const around = pages.flatMap(({ body }) => body.around ?? [])
+      const more = { ...instants(pages), pages: pages.length, ...(around.length > 0 ? { around } : {}) }
+      const walk = { records, ...counted, restarts, requests, bytes, ...more }
       const read = () => records.map(parse)
       return unsteady === undefined ? { ...walk, complete, read } : { ...walk, complete: false, unsteady, read }
     }

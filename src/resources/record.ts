@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import * as z from 'zod'
 import { renewAt } from '../api/auth/renewal.ts'
 import type { CallOptions } from '../api/call.ts'
 import type { Api } from '../api/client.ts'
@@ -13,6 +13,7 @@ import { type OddField, readLeniently } from '../api/schemas/form/record.ts'
 import { fieldsOf, isFields, unknownFields } from '../api/schemas/form/unknown.ts'
 import { RecordError } from '../base/errors.ts'
 import { type Extraction, possible, type Resource, type ResponseContext } from '../sync/declare/resource.ts'
+import type { Json } from '../sync/normalize/hash.ts'
 
 /** What an answer that holds everything says of itself: its instant, and when asking again may bring something new. */
 export function oneAnswer(answer: Dates & Parameters<typeof renewAt>[0]) {
@@ -243,6 +244,45 @@ export function withPossible<Value extends object>(
       throw recordError(`/${name}`, 'lies before the game began, or after the response')
   }
   return value
+}
+
+/**
+ * Makes the function that finds, in some fields of a record, what their schema does not name, in its place. Such fields have tables of their
+ * own: of what they hold, this alone goes into the document.
+ * @param isCounted numbers of any depth are counted, by the names that lead to them
+ */
+export function unnamedIn({ shape }: z.ZodObject, names: readonly string[], isCounted = false) {
+  const find = unknownFields(z.looseObject(Object.fromEntries(names.map((name) => [name, shape[name]]))))
+  return (record: object): Readonly<Record<string, Json>> => {
+    const found: Record<string, Json> = {}
+    for (const { place, value } of find(record)) {
+      const kept = isCounted ? withoutNumbers(value as Json) : (value as Json)
+      if (place.length > 1 && kept !== undefined) put(found, place, kept)
+    }
+    return found
+  }
+}
+
+/** What of a value is not counted; undefined where nothing is left. A null says no more than a number that is not sent. */
+function withoutNumbers(value: Json): Json | undefined {
+  if (value === null || typeof value === 'number') return undefined
+  if (!isFields(value)) return value
+  const kept = Object.entries(value).flatMap(([name, inner]) => {
+    const rest = withoutNumbers(inner as Json)
+    return rest === undefined ? [] : [[name, rest] as const]
+  })
+  return kept.length > 0 ? Object.fromEntries(kept) : undefined
+}
+
+/** Sets a value at a place; what stands before it in a list is empty. */
+function put(around: object, [step = '', ...rest]: readonly (string | number)[], value: Json): void {
+  if (Array.isArray(around)) while (around.length <= Number(step)) around.push({})
+  const inner = typeof rest[0] === 'number' ? [] : {}
+  const isThere = Object.hasOwn(around, step) && Array.isArray(inner) === Array.isArray(Reflect.get(around, step))
+  const next = rest.length === 0 ? value : isThere ? Reflect.get(around, step) : inner
+  // Unlike an assignment, this makes a field of `__proto__` too.
+  Object.defineProperty(around, step, { value: next, configurable: true, enumerable: true, writable: true })
+  if (rest.length > 0) put(next, rest, value)
 }
 
 export function omit<Fields extends object, Name extends keyof Fields>(fields: Fields, ...names: readonly Name[]) {

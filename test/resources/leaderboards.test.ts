@@ -305,6 +305,13 @@ describe.each(kindsAtNight)('leaderboards on the %s database', (kind) => {
     },
   )
 
+  test('a player on a board of guilds, as when two boards are exchanged, is removed like any other', async () => {
+    await syncBoard(world, 'guildLevel', byPlace([guild(1, 9), player(2, 8)]), '10:00')
+    expect(await whereStored(world.db, ['Player2'])).not.toEqual([])
+    await world.db.transaction((sql) => purge(sql, onBoards, { playerUuid: uuid(2), at: new Date(instantOf('12:30')) }))
+    expect(await whereStored(world.db, ['Player2', uuid(2)])).toEqual([])
+  })
+
   test('what a purge removes leaves the place without a name, and nobody else seems to have had it', async () => {
     await syncBoard(world, 'playerContent', byPlace([player(1, 9), player(2, 8)]), '10:00')
     await syncBoard(world, 'playerContent', byPlace([player(2, 10), player(1, 9)]), '11:00')

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { readListing } from '../../src/api/read-listing.ts'
 import { recordsOf } from '../../src/api/schemas/form/bodies.ts'
 import { abilityTrees } from '../../src/resources/ability-trees/index.ts'
 import { recordsOfClass } from '../../src/resources/ability-trees/normalize.ts'
@@ -7,12 +8,14 @@ import { camps } from '../../src/resources/camps/index.ts'
 import { guilds } from '../../src/resources/guilds/index.ts'
 import { itemSets } from '../../src/resources/item-sets/index.ts'
 import { items } from '../../src/resources/items/index.ts'
+import { leaderboards } from '../../src/resources/leaderboards/index.ts'
 import { players } from '../../src/resources/players/index.ts'
 import { recipes } from '../../src/resources/recipes/index.ts'
 import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { createItemWorld } from '../../src/sandbox/index.ts'
 import type { Resource, Worklist } from '../../src/sync/declare/resource.ts'
+import { noveltiesOf } from '../../src/sync/normalize/novelties.ts'
 import { prepare } from '../../src/sync/normalize/prepare.ts'
 import { guildBody, place } from '../support/guild-answers.ts'
 import { profile } from '../support/player-answers.ts'
@@ -121,6 +124,142 @@ describe('an odd value in a field', () => {
     expect(quarantined).toEqual([])
     expect(entities[0]?.root.lore).toBe('x')
     expect(entities[0]?.root.extra).toEqual({ base: many })
+  })
+})
+
+const uuid = '00000000-0000-4000-8000-000000000001'
+const totals = {
+  wars: 1,
+  pvp: { kills: 1 },
+  raids: { total: 1, list: { 'Some Raid': 1 } },
+  dungeons: { total: 1, list: { 'Some Dungeon': 1 } },
+}
+const rewards = [{ condition: { type: 'SR', value: 1 }, type: 'EMERALD', value: 1, expires: null }]
+/** Records with everything that has tables of its own. */
+const nested: readonly (readonly [Resource | Worklist, Fields, (body: Fields) => unknown])[] = [
+  ...cases
+    .filter(([resource]) => ![guilds, players, territories, seasons].includes(resource as never))
+    .map(([resource, body, wrap]) => [resource, body, wrap] as const),
+  [
+    guilds,
+    {
+      ...guildBody('a', {
+        1: { rank: 'owner', weekly: { streak: 1 }, globalData: { ...totals, guildRaids: totals.raids } },
+      }),
+      banner: { base: 'RED', layers: [{ colour: 'RED', pattern: 'x' }] },
+      seasonRanks: { 3: { rating: 1, finalTerritories: 2 } },
+    },
+    (body) => body,
+  ],
+  [
+    players,
+    {
+      ...profile(1, {
+        guild: { uuid },
+        legacyRankColour: { main: '#fff' },
+        globalData: { ...totals, raidStats: { deaths: 1 } },
+        characters: {
+          [uuid]: {
+            type: 'MAGE',
+            meta: { died: false },
+            ...totals,
+            professions: { fishing: { level: 1, xpPercent: 1 } },
+          },
+        },
+      }),
+    },
+    (body) => body,
+  ],
+  [
+    territories,
+    {
+      ...place('a', '08:00'),
+      resources: [
+        { type: 'ORE', stored: 1 },
+        { type: 'CROP', stored: 2 },
+      ],
+      hq: true,
+    },
+    (record) => ({ territory: 'Oak', record }),
+  ],
+  [
+    seasons,
+    { initDate: '2026-05-01T00:00:00Z', ratingRewards: rewards, leaderboardRewards: rewards },
+    (record) => ({ season: '3', record }),
+  ],
+]
+
+/** Objects whose fields are keys of a map: a new one is a member of it. Those of a board are told by their names alone, which holds here too. */
+const maps =
+  /^\/(seasonRanks|ranking|restrictions|characters|members(\/\w+)?|identifications|base|majorIds|sprites|tiers|bonuses)$|\/(list|professions|restrictions|customModelData)$/
+
+type Place = readonly (string | number)[]
+
+/** Where objects are in a value. */
+function objectsIn(value: unknown, at: Place = []): Place[] {
+  if (typeof value !== 'object' || value === null) return []
+  if (Array.isArray(value)) return value.flatMap((one, nth) => objectsIn(one, [...at, nth]))
+  return [at, ...Object.entries(value).flatMap(([name, one]) => objectsIn(one, [...at, name]))]
+}
+
+describe('a new field', () => {
+  test.each(nested.map((one) => [one[0].name, ...one] as const))(
+    'in any object of a record of %s is in extra or its document, and told where there is a schema',
+    (_name, resource, body, wrap) => {
+      const { sent } = resource
+      let objects = 0
+      for (const at of objectsIn(body)) {
+        const path = at.map((step) => `/${step}`).join('')
+        if (maps.test(path)) continue
+        objects++
+        for (const novelty of ['new', ['new'], { deep: 'new' }]) {
+          // Not by structuredClone: what stands in two places is one object there.
+          const changed = JSON.parse(JSON.stringify(body))
+          const around = at.reduce<object>((inner, step) => Reflect.get(inner, step), changed)
+          Reflect.set(around, 'novelty', novelty)
+          const { entities, quarantined } = prepare(resource, [wrap(changed)])
+          const all = entities.flatMap((one) => [one, ...Object.values(one.relatedEntities).flat()])
+          const kept = JSON.stringify([quarantined, all.map((one) => [one.root.extra, one.documentText])])
+          expect([path, kept.includes('new')]).toEqual([path, true])
+          const isRead = resource !== abilityTrees && !path.startsWith('/sprites')
+          if (isRead)
+            expect([path, noveltiesOf(resource, entities).map((one) => one.path)]).toEqual([
+              path,
+              [expect.stringMatching(/novelty$/)],
+            ])
+        }
+      }
+      expect([objects > 0, sent !== undefined]).toEqual([true, true])
+    },
+  )
+
+  test('of a place on a board is told by its name, inside of what is known too', () => {
+    const entry = { uuid, name: 'Guild a', prefix: 'aaa', score: 1, banner: { base: 'RED', glow: 1 }, shine: 2 }
+    const [board] = prepare(leaderboards, [{ type: 'guildLevel', body: { 1: entry } }]).entities
+    expect(JSON.parse(board?.documentText ?? '')).toMatchObject({ fields: ['banner/glow', 'shine'] })
+  })
+
+  test('of what is counted is one more number, and none of the document', () => {
+    const { characters: _, ...body } = profile(1, {
+      globalData: { ...totals, sails: 5, pvp: { kills: 1, draws: 6 } },
+    }) as Fields
+    const [entity] = prepare(players, [body]).entities
+    expect(entity?.samples?.counters).toContainEqual({ playerUuid: uuid, counter: 'pvp.draws', value: 6 })
+    expect([entity?.extra, entity?.root.extra]).toEqual([[], undefined])
+  })
+
+  test('around the records of a page is none of them', () => {
+    const controller = { count: 1, current_count: 1, pages: 1, prev: null, current: 1, next: null, cursor: 'x' }
+    expect(readListing({ controller, results: [{}], took: 5 }).around?.map(({ path }) => path)).toEqual([
+      '/took',
+      '/controller/cursor',
+    ])
+  })
+
+  test('that is no object among seasons and members is kept', () => {
+    const guild = { ...guildBody('a', { 1: { rank: 'owner' } }), seasonRanks: { last: { rating: 1 } } } as Fields
+    const [entity] = prepare(guilds, [{ ...guild, members: { ...Object(guild.members), limit: 40 } }]).entities
+    expect(entity?.root.extra).toEqual({ seasonRanks: { last: { rating: 1 } }, members: { limit: 40 } })
   })
 })
 

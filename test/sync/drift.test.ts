@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { items } from '../../src/resources/items/index.ts'
 import { recipes } from '../../src/resources/recipes/index.ts'
+import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { item, worldOf } from '../support/world.ts'
 
@@ -64,6 +65,14 @@ describe.each(kindsOfPart)('what the API sends that nobody knew, on the %s datab
     await sync(items, [item('Elm', { novelty: 5 }), item('Oak', { novelty: 'another' })], '12:00')
     expect(await drift()).toHaveLength(6)
     expect(world.log.filter((line) => line.includes('does not know yet'))).toHaveLength(6)
+  })
+
+  test('may stand around the records: it is told once, and its value may move', async () => {
+    const list = (queue: unknown) => ({ ...onlineBody({ EU1: [1] }), queue })
+    const run = await syncOnline(world, list({ '\0': 3 }), '10:00')
+    expect(run).toMatchObject({ status: 'ok', quarantined: 0 })
+    expect(await syncOnline(world, list(4), '10:01')).toMatchObject({ status: 'unchanged' })
+    expect(await drift()).toEqual([['unknown_field', '/queue', '', '', { '\ufffd': 3 }, '10:00']])
   })
 
   test('may be an enum member: the text stays in its column, and each is reported once', async () => {

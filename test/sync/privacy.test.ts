@@ -188,6 +188,17 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
     expect(await rows('select path from sync.drift order by 1')).toContainEqual(['/shiny'])
   })
 
+  test('is also gone where it is new inside of what is counted, whichever response hides it, with the character whose it is', async () => {
+    const character = { type: 'MAGE', professions: { fishing: { level: 2, title: 'TITLE3' } } }
+    await syncGuild(world, guildWithMember({ ...fullMember, globalData: { wars: 4, title: 'TITLE1' } }), '09:00')
+    const shown = { globalData: { title: 'TITLE2' }, characters: { [playerId(7)]: character } }
+    await syncPlayer(world, 1, profile(1, shown), '09:10')
+    expect(await whereStored(world.db, ['TITLE1', 'TITLE2', 'TITLE3', playerId(7)])).not.toEqual([])
+    const hides = { mainAccess: true, characterListAccess: true }
+    await confirmPlayer(world, 1, profile(1, { globalData: null, restrictions: hides }), '10:00')
+    expect(await whereStored(world.db, ['TITLE1', 'TITLE2', 'TITLE3', playerId(7)])).toEqual([])
+  })
+
   test('by a rule that nobody knows takes nothing but what no rule is known for', async () => {
     await showEverything(world)
     await syncPlayer(world, 1, { ...fullProfile(), wardrobe: 'SECRET5' }, '09:30')

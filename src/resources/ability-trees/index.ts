@@ -1,11 +1,13 @@
 import * as z from 'zod'
 import { abilityNodesOf } from '../../api/schemas/abilities.ts'
-import { fieldsOf } from '../../api/schemas/form/unknown.ts'
+import { fieldsOf, type UnknownField, unknownFields } from '../../api/schemas/form/unknown.ts'
 import { defineResource } from '../../sync/declare/resource.ts'
 import { filesOfClasses, perClass } from '../per-class.ts'
 import { fieldOf, hasFields, knownBy } from '../record.ts'
 import { keyOfNode, normalizeNode, recordsOfClass } from './normalize.ts'
 import { abilityHistory } from './tables.ts'
+
+const aroundAbilities = unknownFields(z.looseObject({ archetypes: z.unknown(), pages: z.unknown() }))
 
 /** Abilities of all classes: `GET /ability/tree/{class}` and `GET /ability/map/{class}` (API reference 3.4, 8). */
 export const abilityTrees = defineResource({
@@ -28,17 +30,24 @@ export const abilityTrees = defineResource({
   },
   changeLog: true,
   history: abilityHistory,
-  extract: (api, options) =>
-    perClass(api, options, (name, call) => [
+  extract: async (api, options) => {
+    const around: UnknownField[] = []
+    const all = await perClass(api, options, (name, call) => [
       {
         what: `ability tree of ${name}`,
-        ask: () => api.abilities.tree(name, call).then((tree) => [tree, recordsOfClass(name, tree.body, {})]),
+        ask: () =>
+          api.abilities.tree(name, call).then((tree) => {
+            around.push(...aroundAbilities(tree.body))
+            return [tree, recordsOfClass(name, tree.body, {})]
+          }),
       },
       {
         what: `ability map of ${name}`,
         ask: () => api.abilities.map(name, call).then((map) => [map, recordsOfClass(name, {}, map.body)]),
       },
-    ]),
+    ])
+    return { ...all, around }
+  },
   keyOf: keyOfNode,
   bodyOf: (record) => fieldOf(record, 'body'),
   normalize: normalizeNode,

@@ -31,6 +31,7 @@ export const articles = defineResource({
       pages: walks.reduce((sum, { pages }) => sum + pages, 0),
       restarts: walks.reduce((sum, { restarts }) => sum + restarts, 0),
       ...(unsteady === undefined ? {} : { unsteady }),
+      around: walks.flatMap(({ around = [] }) => around),
     }
   },
   keyOf: (record) => {

@@ -1,9 +1,11 @@
 import { isInstant, isUuid, uuidText } from '../../api/schemas/form/limits.ts'
-import { misfitOf, type OddField, readLeniently } from '../../api/schemas/form/record.ts'
-import { isFields } from '../../api/schemas/form/unknown.ts'
+import { misfitOf, type OddField, readLeniently, typeOf } from '../../api/schemas/form/record.ts'
+import { fieldsOf, isFields } from '../../api/schemas/form/unknown.ts'
 import {
   type Guild,
   type GuildMember,
+  guildMemberSchema,
+  guildSchema,
   membersOf,
   memberTotal,
   parseGuild,
@@ -21,7 +23,17 @@ import {
   type ResponseContext,
   type Row,
 } from '../../sync/declare/resource.ts'
-import { fieldOf, instantOf, numbersIn, omit, readableOf, recordError, uuidField, withPossible } from '../record.ts'
+import {
+  fieldOf,
+  instantOf,
+  numbersIn,
+  omit,
+  readableOf,
+  recordError,
+  unnamedIn,
+  uuidField,
+  withPossible,
+} from '../record.ts'
 import type { guildHistory } from './tables.ts'
 
 /** A member with the key and rank that its place in the answer gives it. */
@@ -53,7 +65,7 @@ export function normalizeGuild(record: unknown, context?: ResponseContext): Norm
     if (isFields(member.globalData) && hides.length + unread.length === 0) shown.push({ guildUuid, playerUuid })
   return {
     key: guildUuid,
-    document: { ...profile, uuid: guildUuid } as Entity['document'],
+    document: { ...profile, ...unnamedRanks(guild), uuid: guildUuid } as Entity['document'],
     root: {
       guildUuid,
       name: guild.name,
@@ -75,7 +87,7 @@ export function normalizeGuild(record: unknown, context?: ResponseContext): Norm
       // A number that cannot be read is not null: then nothing is said of the others either.
       guild: hasAll(...numbersOfGuild) ? [guildNumbers(guild, placed, redactedIn(record))] : [],
       seasons: Object.entries(seasonRanks ?? {}).flatMap(([season, rank]) =>
-        rank && /^\d{1,6}$/.test(season)
+        rank && isSeason(season)
           ? [{ guildUuid, season: Number(season), rating: rank.rating, finalTerritories: rank.finalTerritories }]
           : [],
       ),
@@ -89,10 +101,29 @@ export function normalizeGuild(record: unknown, context?: ResponseContext): Norm
       counters: shown,
     },
     ignored,
-    odd,
+    odd: [...odd, ...misplaced(guild)],
     quarantined,
   }
 }
+
+const unnamedRanks = unnamedIn(guildSchema, ['seasonRanks', 'ranking'])
+const unnamedWeekly = unnamedIn(guildMemberSchema, ['weekly'])
+const unnamedTotals = unnamedIn(guildMemberSchema, ['globalData'], true)
+
+/** Ranks of seasons without a number, and what stands among the members and is no map of them. */
+function misplaced({ seasonRanks, members }: Guild): readonly OddField[] {
+  const odd = (field: string, reason: string, [name, value]: readonly [string, unknown]): OddField => {
+    return { place: [field, name], value, reason, anywhere: `/${field}/*`, type: typeOf(value) }
+  }
+  const seasons = fieldsOf(seasonRanks).filter(([season, rank]) => rank && !isSeason(season))
+  const ranks = fieldsOf(members).filter(([rank, one]) => rank !== 'total' && one !== null && !isFields(one))
+  return [
+    ...seasons.map((one) => odd('seasonRanks', 'a season without a number', one)),
+    ...ranks.map((one) => odd('members', 'the members of a rank are no map', one)),
+  ]
+}
+
+const isSeason = (season: string) => /^\d{1,6}$/.test(season)
 
 const numbersOfGuild = ['level', 'xpPercent', 'territories', 'wars', 'raids', 'online'] as const
 
@@ -173,7 +204,8 @@ function repeated(uuids: readonly (string | undefined)[]): ReadonlySet<string | 
 /** What makes a membership this one: who, under which rank and name, since when, and what is hidden. */
 function membership(guildUuid: string, { playerUuid, username, rank, hides, member, odd }: PlacedMember): Entity {
   const lasting = omit(member, 'online', 'lastJoin', 'server')
-  const rest = omit(lasting, 'contributed', 'contributionRank', 'weekly', 'globalData')
+  const named = omit(lasting, 'contributed', 'contributionRank', 'weekly', 'globalData')
+  const rest = { ...named, ...unnamedWeekly(member), ...unnamedTotals(member) }
   return {
     key: `${guildUuid}/${playerUuid}`,
     document: { ...rest, uuid: playerUuid, username, rank, restrictions: hides } as Entity['document'],

@@ -127,6 +127,7 @@ export const memberTables: readonly KeptTable[] = [
     versionsOf: ['guild_uuid', 'player_uuid'],
     username: 'username',
     extraOf: 'guilds',
+    extraFields: rules,
     absences: 'guilds/members',
     rows: { guildHistoryAccess: isFormerGuild },
   },

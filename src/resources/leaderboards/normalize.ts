@@ -1,11 +1,11 @@
 import { isStorable, isUuid, longestKey, uuidText } from '../../api/schemas/form/limits.ts'
 import { readLeniently } from '../../api/schemas/form/record.ts'
-import { fieldsOf } from '../../api/schemas/form/unknown.ts'
+import { fieldsOf, unknownFields } from '../../api/schemas/form/unknown.ts'
 import { leaderboardEntrySchema, parseRank, type Rank } from '../../api/schemas/leaderboards.ts'
 import { isPublic } from '../../api/schemas/people/restrictions.ts'
 import { RecordError } from '../../base/errors.ts'
 import type { Normalized, QuarantinedPart, Row } from '../../sync/declare/resource.ts'
-import { fieldOf, recordError, uuidField } from '../record.ts'
+import { fieldOf, hasFields, recordError, uuidField } from '../record.ts'
 import type { leaderboardHistory } from './tables.ts'
 
 export interface NamedBoard {
@@ -16,7 +16,7 @@ export interface NamedBoard {
 /** What the text of a hidden player's name and uuid is. */
 export const redacted = 'redacted'
 
-const knownFields = new Set(Object.keys(leaderboardEntrySchema.shape))
+const unknownIn = unknownFields(leaderboardEntrySchema)
 /** Ten times what a board can be asked for (API reference 3.7): places up to the last one are counted through. */
 const lastPlace = 10_000
 /** What a column of numbers takes is less than this. */
@@ -31,9 +31,12 @@ export function entriesOf(body: unknown): [string, unknown][] {
 
 const isPlace = (key: string) => /^\d{1,7}$/.test(key) && Number(key) >= 1 && Number(key) <= lastPlace
 
-/** Whether an entry is a guild's: it has a prefix, or the name of its board says so. */
+const ofPlayers = ['restricted', 'username', 'characterUuid', 'characterType', 'characterData']
+
+/** Whether an entry is a guild's: it has a prefix, or the name of its board says so. A player's is one on any board, or it could not be removed. */
 export function isGuild(entry: unknown, type: string): boolean {
-  return typeof fieldOf(entry, 'prefix') === 'string' || /^guild|Guilds$/.test(type)
+  if (typeof fieldOf(entry, 'prefix') === 'string') return true
+  return /^guild|Guilds$/.test(type) && !ofPlayers.some((name) => hasFields(entry, name))
 }
 
 /** By most entries, so that none decides alone; of a board without any, by its name. */
@@ -108,11 +111,14 @@ function scoreOf({ score, level, territories, wars }: Rank, type: string): numbe
   return number ?? null
 }
 
-/** Names of the fields of entries that the program does not know, in the order of the alphabet. */
+/** Names of the fields of entries that the program does not know, also of those inside of others, in the order of the alphabet. */
 function newFields(body: unknown): string[] {
   const found = new Set<string>()
   // What stands under no place, such as around the board, is no entry.
   for (const [, entry] of entriesOf(body).filter(([key]) => isPlace(key)))
-    for (const [field] of fieldsOf(entry)) if (!knownFields.has(field) && isStorable(field)) found.add(field)
+    for (const { path } of unknownIn(entry)) {
+      const field = path.slice(1).replaceAll('~1', '/').replaceAll('~0', '~')
+      if (isStorable(field)) found.add(field)
+    }
   return [...found].sort()
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isUuid } from '../../api/schemas/form/limits.ts'
-import { fieldsOf } from '../../api/schemas/form/unknown.ts'
+import { fieldsOf, unknownFields } from '../../api/schemas/form/unknown.ts'
 import { readOnlineList } from '../../api/schemas/people/players.ts'
 import { redactedIn } from '../../api/schemas/people/redacted.ts'
 import { defineResource, type ExpiringTable, type RetainedTable } from '../../sync/declare/resource.ts'
@@ -64,6 +64,8 @@ const onlinePassing: readonly ExpiringTable[] = [
   { table: playerHop, over: 'latest' },
 ]
 
+const aroundPlayers = unknownFields(z.looseObject({ total: z.unknown(), players: z.unknown() }))
+
 /**
  * Who is listed as online, and where: `GET /player?identifier=uuid`, cached for 30 seconds (API reference 2.3, 7.4).
  * Worlds are its records; players come and go as listings and hops, worked out in the database.
@@ -99,7 +101,8 @@ export const onlinePlayers = defineResource({
   samples: { worlds: { table: worldSample, key: ['world'] } },
   extract: async (api, { signal, lane = 'live' }) => {
     const answer = await api.players.online({ identifier: 'uuid', signal, lane })
-    return { ...oneAnswer(answer), ...recordsOf(readOnlineList(answer.body), redactedIn(answer.body)) }
+    const { body } = answer
+    return { ...oneAnswer(answer), ...recordsOf(readOnlineList(body), redactedIn(body)), around: aroundPlayers(body) }
   },
   keyOf,
   normalize: normalizeWorld,

@@ -98,7 +98,7 @@ function readPlayers(players: OnlineList['players']) {
       // Of one player on two worlds it is unknown which is right.
       if (worldOf.get(uuid) !== world) worldOf.set(uuid, null)
     }
-    if (uuid === undefined) misfits.push({ player: key, on: world })
+    if (uuid === undefined) misfits.push({ player: key, on: misfit ?? world })
     else if (misfit !== undefined) misfits.push({ player: key, on: misfit })
   }
   return { worldOf, unread, misfits, doubled: twice.size }

@@ -28,6 +28,7 @@ import {
   oneAnswer,
   readableOf,
   recordError,
+  unnamedIn,
   uuidField,
   withPossible,
 } from '../record.ts'
@@ -165,6 +166,7 @@ function normalizePlayer(record: unknown, context?: ResponseContext): Normalized
     key: playerUuid,
     document: {
       ...profile,
+      ...unnamedTotals(player),
       ...(guild === undefined ? {} : { guild }),
       uuid: playerUuid,
       restrictions: restricted,
@@ -303,7 +305,12 @@ function traits(key: string, character: Character, odd: readonly OddField[]): En
   const named = { type, reskin, nickname, level, gamemode, meta, preEconomy, removedStat, restrictions: restricted }
   return {
     key,
-    document: { ...unnamed(character), ...named } as Json,
+    document: {
+      ...unnamed(character),
+      ...unnamedProfessions(character),
+      ...unnamedCounts(character),
+      ...named,
+    } as Json,
     root: {
       playerUuid,
       characterUuid,
@@ -321,6 +328,10 @@ function traits(key: string, character: Character, odd: readonly OddField[]): En
     odd: [...odd, ...oddRules].map((one) => ({ ...one, anywhere: `/characters/*${one.anywhere}` })),
   }
 }
+
+const unnamedTotals = unnamedIn(playerSchema, ['globalData'], true)
+const unnamedProfessions = unnamedIn(characterSchema, ['professions'])
+const unnamedCounts = unnamedIn(characterSchema, ['dungeons', 'raids', 'pvp'], true)
 
 /** Fields that are neither numbers nor named here. */
 function unnamed(character: Character): object {

@@ -147,6 +147,10 @@ export const playerTables: readonly KeptTable[] = [
     since: 'valid_from',
     versionsOf: ['player_uuid', 'character_uuid'],
     extraOf: 'players',
+    extraFields: {
+      characterDataAccess: [...characterFields].filter((name) => !isLight(name)),
+      characterBuildAccess: ['skillPoints'],
+    },
     absences: 'players/characters',
     rows: { characterListAccess: all, huntedCharacterAccess: isHuntedRow },
     blank: { characterDataAccess: { columns: ['pre_economy'] } },
@@ -157,6 +161,7 @@ export const playerTables: readonly KeptTable[] = [
     versionsOf: ['player_uuid'],
     username: 'username',
     extraOf: 'players',
+    extraFields: fieldsOfRules,
     blank: {
       mainAccess: { columns: ['first_join'] },
       guildHistoryAccess: {

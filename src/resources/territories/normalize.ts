@@ -12,7 +12,7 @@ import {
   type Row,
 } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
-import { fieldOf, instantOf, refuseOther } from '../record.ts'
+import { fieldOf, instantOf, refuseOther, unnamedIn } from '../record.ts'
 import type { territoryHistory } from './tables.ts'
 
 /**
@@ -35,7 +35,7 @@ export function normalizeTerritory(named: unknown, context?: ResponseContext): N
   const location = parsed.location && { ...parsed.location, ...corners }
   return {
     key: territory,
-    document: { ...standing, location, links } as Entity['document'],
+    document: { ...standing, ...unnamedOf(guild, resources), location, links } as Entity['document'],
     root: { territory, minX, minZ, maxX, maxZ, isHq: parsed.hq, treasury: parsed.treasury, defences: parsed.defences },
     parts: { links: links.map((linksTo, position) => ({ position, linksTo })) },
     relatedEntities: { holds: namesHolder(guild, sent) ? [holdOf(territory, guild, acquired, context)] : [] },
@@ -44,6 +44,16 @@ export function normalizeTerritory(named: unknown, context?: ResponseContext): N
     ...(resources === undefined || Array.isArray(resources) ? { lists: { resources: [{ territory }] } } : {}),
     ignored,
   }
+}
+
+const unnamed = unnamedIn(territorySchema, ['guild', 'resources'])
+
+/** What the holder and the resources have that no table of theirs knows. Resources come in any order. */
+function unnamedOf(guild: Territory['guild'], resources: Territory['resources']) {
+  const sorted = Array.isArray(resources)
+    ? [...resources].sort((one, other) => (String(one.type) < String(other.type) ? -1 : 1))
+    : undefined
+  return unnamed({ guild, resources: sorted })
 }
 
 /**

@@ -35,6 +35,8 @@ export interface KeptTable {
   readonly username?: string
   /** The resource that fills the table's `extra` column: what no rule is known for. */
   readonly extraOf?: string
+  /** Fields of the `extra` column that are removed, by rule. */
+  readonly extraFields?: Readonly<Record<string, readonly string[]>>
   /** The history whose missing keys are the table's rows, such as `guilds/members`. */
   readonly absences?: string
   /** Rows that are removed, by rule: which. */

@@ -188,6 +188,8 @@ export interface Extraction extends Instants, Partial<Omit<Dates & Dated, keyof 
   readonly renewAt?: number | null
   /** What the response holds beside its records; for `derive`. */
   readonly facts?: Json
+  /** What it holds around its records that the program does not know: it is reported as drift. */
+  readonly around?: readonly UnknownField[]
   /** The API's own count of records; null or absent: it sends none. */
   readonly count?: number | null
   /** Whether it would have a key, if there were one; absent: it has all there are. */

@@ -330,6 +330,9 @@ export function fingerprintOf(extraction: Extraction, { entities, quarantined, r
   const others = quarantined.map(({ hash }) => base64(hash))
   // Completeness is part of it: only a complete response shows what is missing.
   if (!extraction.complete) others.push(base64(Buffer.from('incomplete')))
+  // Their values may move with each response.
+  const around = new Set(extraction.around?.map(({ path }) => path))
+  if (around.size > 0) others.push(base64(sha256([...around].sort().join('\n'))))
   if (extraction.facts !== undefined) others.push(base64(sha256(JSON.stringify(extraction.facts))))
   const lines = linesOf(entities, others, repetition?.linesBefore)
   repetition?.remember({ lines })

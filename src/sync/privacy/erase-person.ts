@@ -41,7 +41,7 @@ export async function erase(sql: Sql, personal: Personal, targets: readonly Targ
     const who = [asked.map((one) => one.playerUuid), asked.map((one) => one.until ?? FOREVER)] as const
     const names = tables.flatMap(({ table, username }) => (username ? [{ table, username }] : []))
     const statements = [
-      ...engineStatements(personal, names),
+      ...engineStatements(personal, names, fieldGroup === everything),
       ...tables.flatMap((table) => statementsOf(table, fieldGroup).map((text) => ({ table: table.table, text }))),
       ...tables.flatMap((table) => aboutKeys(table, fieldGroup)),
     ]
@@ -74,6 +74,15 @@ function statementsOf(table: KeptTable, fieldGroup: string): string[] {
     statements.push(
       counted(
         `update ${table.table} kept set ${emptied} from ${whoFrom(table)} where ${whoseRows(table)} and (${filled}) and ${where}`,
+      ),
+    )
+  }
+  const fields = own(table.extraFields, fieldGroup)
+  if (fields && !isAll) {
+    const names = `array[${fields.map((name) => `'${name}'`).join(', ')}]`
+    statements.push(
+      counted(
+        `update ${table.table} kept set extra = nullif(kept.extra - ${names}, '{}') from ${whoFrom(table)} where ${whoseRows(table)} and kept.extra ?| ${names}`,
       ),
     )
   }

@@ -21,11 +21,18 @@ const unread = (resources: string): Statement => ({
                        where strpos(kept.raw::text, '"' || name || '"') > 0 or kept.path like '%/' || name))`,
 })
 
-const examples: Statement = {
-  table: 'sync.drift',
-  text: `update sync.drift kept set example = null from who
-    where kept.example is not null and kept.first_seen_at <= who.until
-      and (${isOf('kept.key')} or strpos(lower(kept.example::text), who.player) > 0)`,
+/**
+ * That a field of a player is back is found by the key. Below a player, such as of a character, the key may be hidden itself.
+ * @param isWhole everything about the players goes
+ */
+const examples = (isWhole: boolean): Statement => {
+  const named = `${isOf('kept.key')}${isWhole ? '' : ` and (kept.key <> who.player or starts_with(kept.kind, 'unknown'))`}`
+  return {
+    table: 'sync.drift',
+    text: `update sync.drift kept set example = null, key = case when ${named} then '' else kept.key end from who
+      where kept.first_seen_at <= who.until
+        and (${named} or kept.example is not null and (${isOf('kept.key')} or strpos(lower(kept.example::text), who.player) > 0))`,
+  }
 }
 
 const changes = (resources: string): Statement => ({
@@ -65,16 +72,18 @@ const named: Statement = {
  * that mentions the player; that there was such a record stays. To be run before the tables that tell the players' names.
  *
  * @param names tables and columns with players' names
+ * @param isWhole everything about the players goes, not what one rule hides
  * @returns statements with `$1` players and `$2` until when; each gives rows of player and n
  */
 export function engineStatements(
   { responses }: Personal,
   names: readonly { readonly table: string; readonly username: string }[],
+  isWhole: boolean,
 ): Statement[] {
   const resources = Object.keys(responses)
     .map((name) => `'${name}'`)
     .join(', ')
-  return [unread(resources), examples, changes(resources)].map((statement) => counted(statement, names))
+  return [unread(resources), examples(isWhole), changes(resources)].map((statement) => counted(statement, names))
 }
 
 /** Keeps of what was removed only the hash of the uuid. */

@@ -143,14 +143,8 @@ export async function loadAccepted(sql: Sql, resource: ResourceBase, response: I
   if (resource.changeLog && (last || (await hasVersionsBefore(sql, resource, at))))
     await appendFieldChanges(sql, resource.name, [...documentChanges(loaded, at), ...closed])
   await appendQuarantine(sql, found, preparation.quarantined)
-  const drift = await recordDrift(sql, resource, found, {
-    preparation,
-    loaded,
-    unsent: response.unsent ?? { begun: [], ended: [] },
-    volatile: [...loaded.volatile.begun, ...related.volatile],
-    gone: response.gone,
-    isWhole: response.scope === undefined,
-  })
+  const volatile = [...loaded.volatile.begun, ...related.volatile]
+  const drift = await recordDrift(sql, resource, found, { response, loaded, volatile })
   const withdrawn = [...related.withdrawn, ...neverThere(contradicted)]
   const events = await deriveEvents(sql, resource, there, { witness, withdrawn })
   const versions = loaded.inserted.length + loaded.changed.length + closed.length

@@ -1,4 +1,6 @@
+import { storable } from '../../api/schemas/form/limits.ts'
 import type { Misfit } from '../../api/schemas/form/record.ts'
+import type { UnknownField } from '../../api/schemas/form/unknown.ts'
 import { RetryableError } from '../../base/errors.ts'
 import type { Sql } from '../../db/database.ts'
 import type { ResourceBase } from '../declare/resource.ts'
@@ -6,23 +8,20 @@ import { appendDrift } from '../ledger/ledger.ts'
 import { isObject, pointerStep } from '../normalize/changed-fields.ts'
 import type { Novelty } from '../normalize/drift.ts'
 import type { Json } from '../normalize/hash.ts'
+import { tooDeep } from '../normalize/nesting.ts'
 import { documentOf, noveltiesOf } from '../normalize/novelties.ts'
 import { oddOf, type Preparation, type Prepared, rootsOf } from '../normalize/prepare.ts'
+import { canonicalValues } from '../normalize/values.ts'
 import type { Loaded } from './load.ts'
-import type { GoneField } from './validate-response.ts'
+import type { GoneField, IncomingResponse } from './validate-response.ts'
 
 type Found = Novelty & { readonly key: string }
 
 interface LoadedResponse {
-  readonly preparation: Preparation
+  readonly response: IncomingResponse
   readonly loaded: Loaded
-  /** Fields that are not sent since then, and those that are sent again. */
-  readonly unsent: { readonly begun: readonly string[]; readonly ended: readonly string[] }
   /** Paths of unknown fields that are volatile since then. */
   readonly volatile: readonly string[]
-  readonly gone: readonly GoneField[]
-  /** Whether it holds all of the resource, and not only one key of a worklist. */
-  readonly isWhole: boolean
 }
 
 /**
@@ -33,19 +32,28 @@ export async function recordDrift(
   sql: Sql,
   resource: ResourceBase,
   found: Parameters<typeof appendDrift>[1],
-  { preparation, loaded, isWhole, volatile, unsent, gone }: LoadedResponse,
+  { response, loaded, volatile }: LoadedResponse,
 ): ReturnType<typeof appendDrift> {
+  const { preparation, extraction, gone, scope, unsent } = response
   const { entities } = preparation
   // What came with an unchanged record may be new all the same.
   const fresh = resource.relatedHistories ? entities : [...loaded.inserted, ...loaded.changed.map((one) => one.entity)]
   const novelties = [...noveltiesOf(resource, fresh), ...misfits(preparation)]
-  for (const path of unsent.begun) novelties.push(missing(path, ''))
-  for (const path of unsent.ended) novelties.push({ ...missing(path, ''), kind: 'returned_field' })
+  for (const path of unsent?.begun ?? []) novelties.push(missing(path, ''))
+  for (const path of unsent?.ended ?? []) novelties.push({ ...missing(path, ''), kind: 'returned_field' })
+  for (const field of extraction.around ?? []) novelties.push(ofResponse(field))
   for (const path of volatile) novelties.push({ kind: 'volatile_field', path, member: '', example: null, key: '' })
-  if (isWhole)
+  // Of a key of a worklist, what others have is not known.
+  if (scope === undefined)
     for (const lost of [lossesOf(entities, loaded.changed), vanishedUnknown(resource, entities, loaded.changed)])
       for (const one of lost) novelties.push(one)
   return await appendDrift(sql, found, [...novelties, ...returnedOf(gone, preparation)])
+}
+
+/** A field of a response that is in none of its records. */
+function ofResponse({ path, value }: UnknownField): Found {
+  const example = tooDeep(value) === undefined ? (canonicalValues(value, new Map()) as Json) : null
+  return { kind: 'unknown_field', path: storable(path), member: '', example, key: '' }
 }
 
 /** How many records of a response must have lost a field at once, and which share of them, for it to count as missing. */
