@@ -62,4 +62,7 @@ test('start verifies an hour after it began and then weekly, daily while somethi
   await db.query('delete from sync.raw_body')
   expect(await verifiedAt(week + 24)).toMatchObject({ wrong: 0 })
   expect(await verifyWarnings(db)).toEqual([])
+  // The clock was ahead by a year then.
+  await db.query(`update sync.verification set at = at + interval '1 year'`)
+  expect(await verifiedAt(2 * week + 23)).toMatchObject({ wrong: 0 })
 })

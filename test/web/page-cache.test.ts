@@ -25,6 +25,16 @@ test('a page is shown while its successor is made, unless it is too old', async 
   expect(await get()).toBe(4)
 })
 
+test('a page that was made before the clock was set back is too old', async () => {
+  let now = Date.UTC(2026, 5, 1)
+  const cached = createPageCache<number>({ now: () => now, sleep: async () => {} }, { sizeOf: () => 1 })
+  let made = 0
+  const get = () => cached('/map', async () => ++made)
+  expect(await get()).toBe(1)
+  now -= 3_600_000
+  expect(await get()).toBe(2)
+})
+
 test('what is kept has a limit in bytes, and the oldest pages go first', async () => {
   const cached = createPageCache<string>(virtualClock(Date.UTC(2026, 5, 1)), {
     sizeOf: (page) => page.length,

@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
 import { readQuestions } from '../../src/questions/questions.ts'
 import { pagingNames } from '../../src/web/api/arguments.ts'
 import { addWebKey, removeWebKey } from '../../src/web/http/key-store.ts'
+import { createKeys } from '../../src/web/http/keys.ts'
+import type { Reader } from '../../src/web/reading.ts'
 import { guildId } from '../support/guild-answers.ts'
 import { kindsAtNight } from '../support/postgres.ts'
 import { hostile } from '../support/report-world.ts'
@@ -246,6 +249,19 @@ describe.each(kindsAtNight)('the read API on the %s database', (kind) => {
     await removeWebKey(db, 'bot')
     await clock.sleep(60_000)
     expect((await ask('/worlds', { authorization: `Bearer ${key}` })).status).toBe(401)
+  })
+
+  test('takes no key that was removed, also while the clock is behind where it was', async () => {
+    const { db } = lived.world
+    let now = lived.world.clock.now()
+    const key = String(await addWebKey(db, { name: 'late', createdAt: new Date(now) }))
+    const keys = createKeys({ read: (ask) => ask(db) } as Reader, { now: () => now, sleep: async () => {} })
+    const app = new Hono().get('/', async (context) => context.json((await keys(context)) ?? null))
+    const ask = async () => await (await app.request('/', { headers: { 'x-api-key': key } })).json()
+    expect(await ask()).toBe('late')
+    await removeWebKey(db, 'late')
+    now -= 3_600_000
+    expect(await ask()).toBe(null)
   })
 
   test('answers under known host names only, reads only, and lets nothing be framed or run', async () => {

@@ -193,11 +193,11 @@ const CATALOGUE_KEPT_MS = 60_000
  * @param people whether questions about single players are answered
  */
 export function servedQuestions(reader: Reader, clock: Clock, people: boolean): Served {
-  let kept: { readonly until: number; readonly all: Promise<readonly Question[]> } | undefined
+  let kept: { readonly readAt: number; readonly all: Promise<readonly Question[]> } | undefined
   const read = async () => (await reader.read(readQuestions)).filter(isAsked)
   const all = () => {
-    if (!kept || clock.now() >= kept.until) {
-      kept = { until: clock.now() + CATALOGUE_KEPT_MS, all: read() }
+    if (!kept || Math.abs(clock.now() - kept.readAt) >= CATALOGUE_KEPT_MS) {
+      kept = { readAt: clock.now(), all: read() }
       kept.all.catch(() => {
         kept = undefined
       })

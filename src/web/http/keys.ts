@@ -14,17 +14,18 @@ function keyIn(context: Context): string | undefined {
 
 /** Finds the name of the key of a request: undefined when it has none, null when nothing has this key. */
 export function createKeys(reader: Reader, clock: Clock): (context: Context) => Promise<string | undefined | null> {
-  let until = Number.NEGATIVE_INFINITY
+  let readAt = Number.NEGATIVE_INFINITY
   let names: ReturnType<typeof readWebKeyHashes>
   return async (context) => {
     const key = keyIn(context)
     if (key === undefined) return undefined
-    if (clock.now() >= until) {
-      until = clock.now() + KEYS_KEPT_MS
+    // Either way: while a clock that was set back is behind, a key that was removed would still work.
+    if (Math.abs(clock.now() - readAt) >= KEYS_KEPT_MS) {
+      readAt = clock.now()
       names = reader.read(readWebKeyHashes)
       // The next one tries again.
       names.catch(() => {
-        until = Number.NEGATIVE_INFINITY
+        readAt = Number.NEGATIVE_INFINITY
       })
     }
     return (await names).get(webKeyHash(key)) ?? null

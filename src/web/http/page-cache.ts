@@ -135,10 +135,11 @@ export function createPageCache<T>(
     const now = clock.now()
     const found = kept.get(key)
     if (!found) return begin(key, make, true)
-    const age = now - found.madeAt
+    // A clock that was set back makes no page new.
+    const age = Math.abs(now - found.madeAt)
     if (!found.isMade || age < fresh) return found.page
     if (age >= shown) return begin(key, make, true)
-    if (found.renewedAt === undefined || now - found.renewedAt >= fresh) {
+    if (found.renewedAt === undefined || Math.abs(now - found.renewedAt) >= fresh) {
       try {
         begin(key, make, false).catch(() => undefined)
         found.renewedAt = now

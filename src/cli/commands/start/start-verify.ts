@@ -28,14 +28,17 @@ const FIRST = HOUR
  */
 export async function keepVerified(app: App, db: Database, stopping: AbortSignal): Promise<void> {
   const { clock, log } = app
-  const startedAt = clock.now()
+  let startedAt = clock.now()
   while (!stopping.aborted) {
     let wait = HOUR
     try {
       const last = await lastVerification(db)
-      const due = last ? last.at.getTime() + (last.wrong > 0 ? DAY : WEEK) : 0
+      const now = clock.now()
       // A clock that was ahead says nothing of what is due now.
-      wait = Math.min(WEEK, Math.max(due, startedAt + FIRST) - clock.now())
+      startedAt = Math.min(startedAt, now)
+      const isKnown = last !== undefined && last.at.getTime() <= now
+      const due = isKnown ? last.at.getTime() + (last.wrong > 0 ? DAY : WEEK) : 0
+      wait = Math.max(due, startedAt + FIRST) - now
       if (wait <= 0) {
         say(app, await verifyOnce(app, db, stopping))
         continue
