@@ -34,6 +34,17 @@ describe('the records of a response', () => {
       })
   })
 
+  test('are none where a repeated one is contradicted after that, and the first one comes to quarantine', () => {
+    const before = new PreparedBefore()
+    prepare(seasons, [season('3'), season('4')], undefined, before)
+    for (const known of [undefined, before]) {
+      const records = [season('3'), season('3'), season('4'), season('3', { srPerWar: 5 })]
+      const { entities, quarantined, seen } = prepare(seasons, records, undefined, known)
+      expect([keysOf(entities), [...seen]]).toEqual([['4'], ['3', '4']])
+      expect(quarantined.map(({ rawText }) => JSON.parse(rawText).record.srPerWar)).toEqual([5, 3])
+    }
+  })
+
   test('that cannot be understood cost themselves only, and their keys are seen', () => {
     const bad = season('spring')
     const { entities, quarantined, seen } = prepare(seasons, [bad, season('4')])
@@ -274,6 +285,18 @@ describe('what the program does not know', () => {
       ['unknown_member', '/ratingRewards/*/type', 'CROWN', 'CROWN', '3'],
       ['unknown_member', '/ratingRewards/*/type', 'TOWER', 'TOWER', '3'],
       ['unknown_member', '/leaderboardRewards/*/type', 'CROWN', 'CROWN', '4'],
+    ])
+  })
+
+  test('of histories that hang on a record is named where an entity has some, and none where it has not', () => {
+    const bare = prepare(guilds, [guildBody('a', {}, { motto: 'y' })]).entities
+    expect(noveltiesOf(guilds, bare)).toMatchObject([{ path: '/motto', key: guildId('a') }])
+    const without = bare.map((one) => ({ ...one, relatedEntities: {} }))
+    expect(noveltiesOf(guilds, without)).toEqual(noveltiesOf(guilds, bare))
+    // A resource without any.
+    const { entities } = prepare(seasons, [season('3', { bonus: 1 })])
+    expect(noveltiesOf({ ...seasons, relatedHistories: undefined } as never, entities)).toMatchObject([
+      { path: '/bonus' },
     ])
   })
 

@@ -144,6 +144,29 @@ describe('records that were in the response before', () => {
     expect(respond(all.toReversed())).toBeGreaterThan(1)
   })
 
+  test('are those of their own keys where another one stands in the place of one of them', () => {
+    const before = new PreparedBefore()
+    const keys = (...names: string[]) => {
+      const { entities, seen } = prepare(
+        seasons,
+        names.map((name) => season(name)),
+        undefined,
+        before,
+      )
+      return [keysOf(entities), [...seen]]
+    }
+    for (const names of [
+      ['3', '4', '5'],
+      ['3', '6', '5'],
+      ['3', '4', '5'],
+      ['5', '4', '3'],
+      ['3', '03', '5'],
+    ]) {
+      const once = [...new Set(names.map(Number).map(String))]
+      expect(keys(...names)).toEqual([once, once])
+    }
+  })
+
   test('are normalized again where a piece of them, or an instant, was left out', () => {
     const piece = { key: '3/1', raw: 1, path: '/1', reason: 'is odd' }
     const instant = { field: 'endDate' }

@@ -174,7 +174,7 @@ export async function earlierResponses(
 }
 
 /** What another refusal would redact or end. */
-interface PendingRefusals {
+type PendingRefusals = {
   readonly redactions: number
   readonly tombstones: number
   /** Some of the keys, the oldest first. */
