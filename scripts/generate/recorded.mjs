@@ -242,15 +242,25 @@ function shownUntil(of, source) {
                          union all
                         select first_at, null from ${claims} and subject = ${key}) lacked
                  where lacked.from_at < ${ended} and coalesce(lacked.until_at, 'infinity') >= ${ended}) end`
-  return `greatest(${source}.valid_from, ${lastBefore(of, source, `coalesce(${lacked}, ${ended})`)})`
+  const { resource, isKeyed } = of.written
+  const unsent = `from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = '${resource}' and starts_with(lacking.name, '${of.table.name}.')`
+  const [since, until] = ['span.from_at', `coalesce(span.until_at, 'infinity')`]
+  if (isKeyed) {
+    // The responses about a key lie within a time without a field, or outside: those within show nothing of it.
+    const without = ` and not exists (select ${unsent} and ${since} <= one.observed_at and ${until} > one.observed_at)`
+    return `greatest(${source}.valid_from, ${lastBefore(of, source, `coalesce(${lacked}, ${ended})`, without)})`
+  }
+  const sent = `(select min(${since}) ${unsent} and ${since} < ${ended} and ${until} >= ${ended})`
+  return `greatest(${source}.valid_from, ${lastBefore(of, source, `coalesce(least(${lacked}, ${sent}), ${ended})`)})`
 }
 
-/** The last response before an instant. */
-function lastBefore({ written, names }, source, at) {
+/** The last response before an instant, of those of which a condition holds. */
+function lastBefore({ written, names }, source, at, condition = '') {
   const { resource, isKeyed } = written
   const [table, one] = isKeyed ? ['sync.observation one', 'one'] : ['sync.run run', 'run']
   const key = isKeyed ? ` and one.key = ${source}.${names[0]}::text` : ''
-  const known = `${one}.resource = '${resource}'${key} and ${one}.${accepted} and ${one}.observed_at < ${at}`
+  const known = `${one}.resource = '${resource}'${key} and ${one}.${accepted} and ${one}.observed_at < ${at}${condition}`
   return `(select ${one}.observed_at from ${table} where ${known} order by ${one}.observed_at desc${isKeyed ? '' : ' nulls last'} limit 1)`
 }
 

@@ -80,7 +80,8 @@ const meanings: Readonly<Record<string, string>> = {
   share: "The member's share of what all contributed, 0 .. 1; NULL unless that is known of all.",
   position: 'Place among the members, 1 for the most; NULL when unknown.',
   'route_between.position': 'Place on the way, 1 for the first territory.',
-  'route_between.reason': 'not observed: who held it then is not known; NULL: it is known.',
+  'route_between.reason':
+    'Without a territory: why the routes are not known, not observed or not sent; else not observed: who held it then is not known. NULL: it is known.',
   quality: 'exact, at_least, clamped, reset or unknown: see above.',
   delta: 'By how much the counter rose, in its own unit; NULL when unknown.',
   at_most: 'The most that it can be, where that can be known.',

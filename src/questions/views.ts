@@ -267,7 +267,7 @@ export const rewardAppearance = analytics
     firstSeen: timestamp('first_seen', { withTimezone: true }),
     /** When it was last in the pool: observed_at of the last response that showed it. */
     lastSeen: timestamp('last_seen', { withTimezone: true }),
-    /** How often it came into the pool. */
+    /** How often it came into the pool. What is back with the rewards, after a time in which the API did not send them, did not come again. */
     times: integer('times'),
     /** True: it is in the pool now. */
     isCurrent: boolean('is_current'),

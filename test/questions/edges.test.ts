@@ -36,6 +36,14 @@ describe.each(kindsOfLongTests)('at the edges, on the %s database,', (kind) => {
       expect(await played('10:00', '10:01')).toEqual([[60]])
       expect(await played('10:00:10', '10:00:40')).toEqual([[30]])
       expect(await played('10:01', '10:02')).toEqual([[0]])
+      // A period without any time has no row, also where it lies in an hour or a day.
+      for (const [from, to] of [
+        ['10:00:10', '10:00:10'],
+        ['10:00:40', '10:00:10'],
+      ] as const) {
+        expect([await played(from, to), await total(from, to), await peak(from, to)]).toEqual([[], [], []])
+        expect(await rows(`select hour from analytics.coverage('online-players', ${at(from)}, ${at(to)})`)).toEqual([])
+      }
     })
 
     test('of answers about a guild at 10:00 and 11:00, and of who joined at 10:30', async () => {
@@ -46,6 +54,7 @@ describe.each(kindsOfLongTests)('at the edges, on the %s database,', (kind) => {
         rows(`select hour, online_max from analytics.guild_online_heatmap('${a}', ${at(from)}, ${at(to)})`)
       expect(await heat('10:00', '11:00')).toEqual([[10, 2]])
       expect(await heat('11:00', '11:01')).toEqual([[11, 9]])
+      expect([await heat('11:00:30', '11:00:30'), await heat('11:00:30', '11:00:10')]).toEqual([[], []])
       const risen = (from: string, to: string) =>
         rows(
           `select username, delta, quality from analytics.member_counter('${a}', 'wars', ${at(from)}, ${at(to)}) order by 1`,

@@ -63,6 +63,23 @@ describe.each(kindsOfLongTests)('questions about members on the %s database', (k
         ['Player1', 'owner', '09 10:00', 11, 'unknown', 'no response about the guild in the last seven days'],
       ])
     })
+
+    test('nobody is inactive by a response that came before they had been away for seven days, or has no last login', async () => {
+      const unknown = ['unknown', 'no response with a last login seven days after the player was last seen']
+      const login = '2026-06-09T10:00:00Z'
+      const online = { online: true, server: 'EU1' }
+      await sync({ 1: { rank: 'owner', lastJoin: login }, 2: online }, '10 10:00')
+      // Who logged in the day after is shown by no response.
+      expect(await activity(at('09:00', '17'))).toMatchObject([
+        ['Player1', 'owner', '09 10:00', 8, ...unknown],
+        ['Player2', 'recruit', '10 10:00', expect.closeTo(7), 'active', null],
+      ])
+      await sync({ 1: { rank: 'owner', lastJoin: login }, 2: {} }, '17 11:00')
+      expect(await activity(at('12:00', '17'))).toEqual([
+        ['Player1', 'owner', '09 10:00', expect.closeTo(8.1), 'inactive', null],
+        ['Player2', 'recruit', '10 10:00', expect.closeTo(7.1), ...unknown],
+      ])
+    })
   })
 
   describe('8: contribution', () => {

@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { items } from '../../src/resources/items/index.ts'
 import { latestNews } from '../../src/resources/latest-news/index.ts'
 import { lootPools } from '../../src/resources/loot-pools/index.ts'
+import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { worldEvents } from '../../src/resources/world-events/index.ts'
+import { setExpectedInterval as expectEvery } from '../../src/sync/ledger/gaps.ts'
 import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
 import { profile, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfPart, testDatabase } from '../support/postgres.ts'
@@ -142,6 +144,12 @@ describe.each(kindsOfPart)('while the API does not send a field, in the %s datab
     expect(
       await rows(`select distinct path, old_value, new_value, not_before, changed_at from analytics.item_change`),
     ).toEqual([['/tier', 'rare', 'mythic', '10:00', '22 10:00']])
+    expect(
+      await rows('select distinct tier, valid_until, confirmed_until from analytics.item_history order by 3'),
+    ).toEqual([
+      ['rare', '22 10:00', '10:00'],
+      ['mythic', 'infinity', '22 10:00'],
+    ])
   })
 
   test('it is not known what is in the pools: no span goes on, and none that returns was there all along', async () => {
@@ -169,6 +177,109 @@ describe.each(kindsOfPart)('while the API does not send a field, in the %s datab
       ['09 10:00', 'infinity', 'Old Bow'],
     ])
     expect([await pool(1), await pool(4), await pool(10)]).toEqual([[['Old Bow']], [[null]], [['Old Bow']]])
+    // It need not have come again.
+    expect(
+      await rows('select distinct first_seen, last_seen, times, usual_interval from analytics.reward_appearance'),
+    ).toEqual([['10:00', '09 10:00', 1, null]])
+    for (const day of [10, 11])
+      await sync(lootPools, pools({ rewards: [{ ...reward, name: 'New Bow' }] }), at(day, '10:00'))
+    await sync(lootPools, pools({ rewards: [reward] }), at(15, '10:00'))
+    expect(
+      await rows(
+        `select distinct reward, times, usual_interval::text from analytics.reward_appearance order by 1 desc`,
+      ),
+    ).toEqual([
+      ['Old Bow', 2, '14 days'],
+      ['New Bow', 1, null],
+    ])
+  })
+
+  test('nobody has what was stored in a place then, nor was it held, and its treasury is unknown', async () => {
+    const rich = { resources: [{ type: 'ORE', generation: 1, stored: 1, limit: 100 }] }
+    const whole = { hq: false, treasury: 'LOW', defences: 'HIGH' }
+    const map = (letter: string, since: string, stored: number, ...fields: string[]) =>
+      Object.fromEntries(
+        names.map((name) => {
+          const resources = rich.resources.map((one) => ({ ...one, stored }))
+          return [name, without(place(letter, since, { ...whole, resources }), ...fields)]
+        }),
+      )
+    const season = { territoryHoldingSrPerHour: 1, srPerWar: 1, initDate: '2026-06-01T10:00:00Z' }
+    await sync(seasons, { 1: { ...season, endDate: '2026-07-01T10:00:00Z' } }, '09:00')
+    await expectEvery(world.db, { resource: 'territories', everySeconds: 86_400, setBy: 'sync', at: new Date(0) })
+    for (const day of [1, 2]) await sync(territories, map('a', '08:00', day), at(day, '10:00'))
+    // Somebody else holds them, which no response says.
+    for (const day of [3, 4, 5]) await sync(territories, map('b', '03 09:00', day, 'guild'), at(day, '10:00'))
+    for (const day of [6, 7]) await sync(territories, map('c', '06 09:00', day), at(day, '10:00'))
+    for (const day of [8, 9])
+      await sync(territories, map('c', '06 09:00', day, 'treasury', 'defences', 'hq'), at(day, '10:00'))
+    const economy = (letter: string) =>
+      rows(
+        `select at, stored, treasury, defences, is_hq
+           from analytics.territory_economy('${guildId(letter)}', '2026-06-01Z', '2026-07-01Z') where territory = 'thing 00'`,
+      )
+    const known = ['LOW', 'HIGH', false]
+    expect(await economy('a')).toEqual([
+      ['10:00', 1, ...known],
+      ['02 10:00', 2, ...known],
+    ])
+    expect(await economy('c')).toEqual([
+      ['06 10:00', 6, ...known],
+      ['07 10:00', 7, ...known],
+      ['08 10:00', 8, null, null, null],
+      ['09 10:00', 9, null, null, null],
+    ])
+    const rated = await rows(
+      'select guild_name, holding_estimate, coverage, reason from analytics.season_rating(1) order by 1',
+    )
+    // Of a from the season's beginning to the last response that names it and one day on, of c from its capture.
+    expect(rated.map((row) => row.slice(0, 3))).toEqual([
+      ['Guild a', 12 * 48, 1],
+      ['Guild c', 12 * 73, 1],
+    ])
+    for (const row of rated) expect(row[3]).toContain('the API did not send all the time who held territories')
+  })
+
+  test('it is not known who is inactive, what a guild is rated, and how many wars it fought', async () => {
+    const season = { territoryHoldingSrPerHour: 1, srPerWar: 10, initDate: '2026-06-02T08:00:00Z' }
+    await sync(seasons, { 1: { ...season, endDate: '2026-07-01T10:00:00Z' } }, '09:00')
+    const lacking = { guild: ['wars', 'seasonRanks'], member: ['lastJoin'] }
+    const ask = async (day: number, isWhole: boolean) => {
+      for (const [nth, letter] of ['a', 'b', 'c', 'd'].entries()) {
+        const member = { lastJoin: new Date(instantOf(at(day < 9 ? 1 : 5, '09:00'))).toISOString() }
+        const members = Array.from({ length: 6 }, (_, one) => [
+          10 * nth + one + 1,
+          { rank: one ? 'recruit' : 'owner', ...without(member, ...(isWhole ? [] : lacking.member)) },
+        ])
+        const body = guildBody(letter, Object.fromEntries(members), {
+          wars: day,
+          seasonRanks: { 1: { rating: 10 * day, finalTerritories: 0 } },
+        })
+        await syncGuild(world, without(body, ...(isWhole ? [] : lacking.guild)), at(day, `10:0${nth}`))
+      }
+    }
+    const told = async (day: number) => [
+      await rows(
+        `select distinct last_seen, status, reason from analytics.member_activity('${guildId('a')}', '2026-06-${at(day, '12:00')}Z')`,
+      ),
+      (await rows('select reported_rating, war_estimate, as_of, reason from analytics.season_rating(1) limit 1'))[0],
+    ]
+    for (const day of [1, 2]) await ask(day, true)
+    for (const day of [3, 4, 8]) await ask(day, false)
+    const late = 'no response with a last login seven days after the player was last seen'
+    const unknown = [['09:00', 'unknown', late]]
+    const map = 'the map was not watched all the time'
+    const [members, rated] = await told(8)
+    expect(members).toEqual(unknown)
+    expect(rated?.slice(0, 2)).toEqual([null, 0])
+    for (const reason of [map, 'the API does not send ratings', 'wars since the API does not send them are not known'])
+      expect(rated?.[3]).toContain(reason)
+    await ask(9, true)
+    const [later, whole] = await told(9)
+    expect(later).toEqual([['05 09:00', 'active', null]])
+    expect(whole?.slice(0, 2)).toEqual([90, 70])
+    expect(whole?.[3]).not.toMatch(/not send/)
+    expect((await told(8))[0]).toEqual(unknown)
   })
 
   test('a single map without it confirms nothing, before another one agrees', async () => {
@@ -267,6 +378,17 @@ describe.each(kindsOfPart)('while the API does not send a field, in the %s datab
         ['totalLevel', 7],
         ['wars', 5],
       ],
+    ])
+    // Of this player the rank is another one when it is sent again, some time after that of others.
+    await syncPlayer(world, 2, of(2, {}, { rank: 'CHIEF' }), '14:00')
+    const confirmed = (from: string) =>
+      rows(`select guild_rank, valid_until, confirmed_until from ${from} order by valid_until`)
+    expect(await confirmed(`analytics.player_biography('${playerId(2)}') where valid_until is not null`)).toEqual([
+      ['owner', '14:00', '10:00'],
+    ])
+    expect(await confirmed(`analytics.player_history where player_uuid = '${playerId(2)}'`)).toEqual([
+      ['OWNER', '14:00', '10:00'],
+      ['CHIEF', 'infinity', '14:00'],
     ])
   })
 

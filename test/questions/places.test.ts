@@ -5,6 +5,7 @@ import { itemSets } from '../../src/resources/item-sets/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { raids } from '../../src/resources/raids/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
+import { setExpectedInterval as expectEvery } from '../../src/sync/ledger/gaps.ts'
 import { place } from '../support/guild-answers.ts'
 import { kindsOfPart } from '../support/postgres.ts'
 import { item, worldOf } from '../support/world.ts'
@@ -75,6 +76,26 @@ describe.each(kindsOfPart)('where things are, on the %s database:', (kind) => {
     ])
     expect(await route('Ash', '11:00')).toEqual([[1, 'Ash', 'Guild a']])
     expect(await route('Isle', '11:00')).toEqual([])
+  })
+
+  test('route_between knows no route in a gap after which the routes are others', async () => {
+    await expectEvery(world.db, { resource: 'territories', everySeconds: 600, setBy: 'sync', at: new Date(0) })
+    const map = (letter: string, ...links: string[]) => ({
+      Ash: place(letter, '09:00', { links }),
+      Bay: place(letter, '09:00', { links: ['Ash', 'Cove'] }),
+      Cove: place(letter, '09:00', { links: ['Bay'] }),
+    })
+    for (const when of ['10:00', '10:10']) await world.sync(territories, map('a', 'Bay'), when)
+    // Other guilds change no route.
+    for (const when of ['05 10:00', '05 10:10']) await world.sync(territories, map('b', 'Bay'), when)
+    for (const when of ['09 10:00', '09 10:10']) await world.sync(territories, map('b', 'Bay', 'Cove'), when)
+    const route = (at: string) =>
+      world.rows(`select territory, reason from analytics.route_between('Ash', 'Cove', '2026-06-${at}Z')`)
+    const far = ['Ash', 'Bay', 'Cove']
+    expect((await route('01 10:10')).map(([name]) => name)).toEqual(far)
+    expect((await route('03 10:10')).map(([name]) => name)).toEqual(far)
+    expect(await route('07 10:10')).toEqual([[null, 'not observed']])
+    expect((await route('09 10:10')).map(([name]) => name)).toEqual(['Ash', 'Cove'])
   })
 
   test('raid_at and camp_at give what was true at an instant, by either name', async () => {

@@ -653,7 +653,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[SeasonRating]:
-        """The rating that guilds reported in a season, and how much of it is explained by what they held and fought as far as responses show: hours that each territory was held times what the season gives for an hour, and wars times what it gives for a war. As of the last response about the guild, or the end of the season. coverage: the share (0..1) of the season until then for which the map was watched; reason: why a number is NULL, or too small. Argument: season, its number."""
+        """The rating that guilds reported in a season, and how much of it is explained by what they held and fought as far as responses show: hours that each territory was held times what the season gives for an hour, and wars times what it gives for a war. As of the last response about the guild, or the end of the season. coverage: the share (0..1) of the season until then for which the map was watched; reason: why a number is NULL, or may be wrong. Argument: season, its number."""
         given = {"season": season, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("season_rating", given, ["guild_uuid", "guild_name", "reported_rating", "holding_estimate", "war_estimate", "as_of", "coverage", "reason"], {"as_of"})
 
@@ -668,7 +668,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[TerritoryEconomy]:
-        """What was stored and produced in the territories of a guild while it held them in [from_time, to_time), a row whenever a value changed. Per hour; emeralds or pieces."""
+        """What was stored and produced in the territories of a guild while it held them in [from_time, to_time), a row whenever a value changed; no row of a time of which it is not known who held the place, and NULL where the API did not send a value. Per hour; emeralds or pieces."""
         given = {"guild": guild, "from_time": from_time, "to_time": to_time, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("territory_economy", given, ["at", "territory", "resource", "stored", "storage_limit", "generation", "treasury", "defences", "is_hq"], {"at"})
 
@@ -1250,7 +1250,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[RouteBetween]:
-        """A shortest way between two territories along the trading routes of an instant, from the first to the last, with who held each; no row: there was none. Arguments: from_territory and to_territory, exact names; at, the instant (now when left out)."""
+        """A shortest way between two territories along the trading routes of an instant, from the first to the last, with who held each; no row: there was none; one row without a territory, with a reason: the routes of then are not known. Arguments: from_territory and to_territory, exact names; at, the instant (now when left out)."""
         given = {"from_territory": from_territory, "to_territory": to_territory, "at": at, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("route_between", given, ["position", "territory", "guild_uuid", "guild_name", "reason"], {*()})
 

@@ -754,7 +754,7 @@ interface RewardAppearanceColumns {
   readonly first_seen: Instant
   /** When it was last in the pool: observed_at of the last response that showed it. */
   readonly last_seen: Instant
-  /** How often it came into the pool. */
+  /** How often it came into the pool. What is back with the rewards, after a time in which the API did not send them, did not come again. */
   readonly times: number
   /** True: it is in the pool now. */
   readonly is_current: boolean
@@ -1125,7 +1125,7 @@ interface RouteBetweenColumns {
   readonly guild_uuid: string
   /** The guild's name then. */
   readonly guild_name: string
-  /** not observed: who held it then is not known; NULL: it is known. */
+  /** Without a territory: why the routes are not known, not observed or not sent; else not observed: who held it then is not known. NULL: it is known. */
   readonly reason: string
 }
 export type RouteBetweenArguments = Given<Arguments, 'from_territory' | 'to_territory', 'at', RouteBetweenColumns>
@@ -1441,9 +1441,9 @@ export interface Questions {
   readonly mapAt: AskAny<MapAtArguments, MapAtRow>
   /** How many territories each guild held at every step of [from_time, to_time) that is not after now. Where no response came for long, some places may have had another holder than before, or one at all: they count for no guild, are counted in a row of their own with the reason not observed, and make at_most larger than territories. */
   readonly guildTerritoryCount: Ask<GuildTerritoryCountArguments, GuildTerritoryCountRow>
-  /** The rating that guilds reported in a season, and how much of it is explained by what they held and fought as far as responses show: hours that each territory was held times what the season gives for an hour, and wars times what it gives for a war. As of the last response about the guild, or the end of the season. coverage: the share (0..1) of the season until then for which the map was watched; reason: why a number is NULL, or too small. Argument: season, its number. */
+  /** The rating that guilds reported in a season, and how much of it is explained by what they held and fought as far as responses show: hours that each territory was held times what the season gives for an hour, and wars times what it gives for a war. As of the last response about the guild, or the end of the season. coverage: the share (0..1) of the season until then for which the map was watched; reason: why a number is NULL, or may be wrong. Argument: season, its number. */
   readonly seasonRating: Ask<SeasonRatingArguments, SeasonRatingRow>
-  /** What was stored and produced in the territories of a guild while it held them in [from_time, to_time), a row whenever a value changed. Per hour; emeralds or pieces. */
+  /** What was stored and produced in the territories of a guild while it held them in [from_time, to_time), a row whenever a value changed; no row of a time of which it is not known who held the place, and NULL where the API did not send a value. Per hour; emeralds or pieces. */
   readonly territoryEconomy: Ask<TerritoryEconomyArguments, TerritoryEconomyRow>
   /** What a territory stored and produced at every step of [from_time, to_time), by the latest response before it; NULL, with the reason not observed, where none came for long, not sent, where the territory does not list the resource any more, or of an hour of which retention has left the end alone, and no row after now. Per hour; emeralds or pieces. Arguments: territory, its exact name; from_time; to_time; step. */
   readonly territoryStorage: Ask<TerritoryStorageArguments, TerritoryStorageRow>
@@ -1527,7 +1527,7 @@ export interface Questions {
   readonly itemSet: AskAny<ItemSetArguments, ItemSetRow>
   /** Where something is gathered, the nearest first, as of the latest response. Arguments: material, such as oak; near_x and near_z, a place on the map, in blocks east and south of its centre; n, how many (10 when left out, 1000 at most). */
   readonly gatheringNear: Ask<GatheringNearArguments, GatheringNearRow>
-  /** A shortest way between two territories along the trading routes of an instant, from the first to the last, with who held each; no row: there was none. Arguments: from_territory and to_territory, exact names; at, the instant (now when left out). */
+  /** A shortest way between two territories along the trading routes of an instant, from the first to the last, with who held each; no row: there was none; one row without a territory, with a reason: the routes of then are not known. Arguments: from_territory and to_territory, exact names; at, the instant (now when left out). */
   readonly routeBetween: Ask<RouteBetweenArguments, RouteBetweenRow>
   /** The whole class as it was at an instant, in the API's own shape. NULL when it was not known then, also where no response came for long and the next one showed something else, or none has come; null within it: the API did not send it. Arguments: name, its id such as archer, or its name; at, the instant (now when left out). */
   readonly classAt: Ask<ClassAtArguments, ClassAtRow>

@@ -104,6 +104,8 @@ begin atomic
     from analytics.bounded(from_time, to_time, step) period
    cross join lateral generate_series(coalesce(date_bin(step, period.begins, origin), period.begins) at time zone 'UTC',
                                       (period.ends - interval '1 microsecond') at time zone 'UTC', step) as moment(at)
+   -- Of a period without any time there is no step, though one begins before it.
+   where period.cells > 0
    order by 1;
 end;
 comment on function analytics.cells(timestamptz, timestamptz, interval, timestamptz) is

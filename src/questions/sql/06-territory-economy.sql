@@ -3,9 +3,14 @@ returns table (at timestamptz, territory text, resource text, stored bigint, sto
                treasury text, defences text, is_hq boolean)
 language sql stable parallel safe set jit = off
 begin atomic
-  with recursive held as materialized (
-    select standing.territory, from_time as began, least(standing.valid_until, to_time, standing.unread_from) as ended
-      from analytics.territory_held place
+  with recursive gap as materialized (
+    select gaps.begins, gaps.ends from analytics.territory_gaps(from_time, to_time) gaps
+  ), held as materialized (
+    select standing.territory, from_time as began,
+           least(standing.valid_until, to_time, standing.unread_from,
+                 analytics.territory_unknown_from(standing.valid_until, gap.begins, gap.ends)) as ended
+      from gap
+     cross join analytics.territory_held place
      cross join lateral (select one.*, (select min(unread.from_at) from sync.unread
                                         where unread.resource = 'territories/holds' and unread.key = one.territory and unread.from_at < one.valid_until
                                           and coalesce(unread.until_at, 'infinity') >= one.valid_until) as unread_from
@@ -15,10 +20,12 @@ begin atomic
      where standing.guild_uuid = guild and standing.valid_until > from_time
      union all
     select later.territory, later.valid_from,
-           least(later.valid_until, to_time, (select min(unread.from_at) from sync.unread
+           least(later.valid_until, to_time, analytics.territory_unknown_from(later.valid_until, gap.begins, gap.ends),
+                 (select min(unread.from_at) from sync.unread
                   where unread.resource = 'territories/holds' and unread.key = later.territory and unread.from_at < later.valid_until
                     and coalesce(unread.until_at, 'infinity') >= later.valid_until))
-      from game.territory_hold later
+      from gap
+     cross join game.territory_hold later
      where later.guild_uuid = guild and later.valid_from > from_time and later.valid_from < to_time
   ), stored (territory, resource) as (
     -- A loose index scan: one entry per resource, however many samples it has. Only whole months of the interval.
@@ -41,10 +48,20 @@ begin atomic
         on version.territory = hold.territory and version.valid_from < hold.ended
        and version.valid_from >= coalesce((select max(first.valid_from) from game.territory first
                                             where first.territory = hold.territory and first.valid_from <= hold.began), '-infinity')
+  ), lacking as materialized (
+    select coalesce(range_agg(during) filter (where 'territory.treasury' = any (span.columns)), '{}') as treasury,
+           coalesce(range_agg(during) filter (where 'territory.defences' = any (span.columns)), '{}') as defences,
+           coalesce(range_agg(during) filter (where 'territory.is_hq' = any (span.columns)), '{}') as is_hq
+      from sync.unsent span
+     cross join lateral (select tstzrange(span.from_at, span.until_at) as during) time
+     where span.resource = 'territories'
   )
   select sample.observed_at, hold.territory, stored.resource, sample.stored, sample.storage_limit, sample.generation,
-         standing.treasury, standing.defences, standing.is_hq
+         case when not lacking.treasury @> sample.observed_at then standing.treasury end,
+         case when not lacking.defences @> sample.observed_at then standing.defences end,
+         case when not lacking.is_hq @> sample.observed_at then standing.is_hq end
     from held hold
+   cross join lacking
     join stored on stored.territory = hold.territory
    cross join lateral (select * from game.territory_resource one
                         where one.territory = hold.territory and one.resource = stored.resource
@@ -55,4 +72,4 @@ begin atomic
    order by sample.observed_at, hold.territory collate "C", stored.resource collate "C";
 end;
 comment on function analytics.territory_economy(uuid, timestamptz, timestamptz) is
-'What was stored and produced in the territories of a guild while it held them in [from_time, to_time), a row whenever a value changed. Per hour; emeralds or pieces.';
+'What was stored and produced in the territories of a guild while it held them in [from_time, to_time), a row whenever a value changed; no row of a time of which it is not known who held the place, and NULL where the API did not send a value. Per hour; emeralds or pieces.';

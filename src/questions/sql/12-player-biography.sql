@@ -73,7 +73,7 @@ begin atomic
     select marked.*, count(*) filter (where marked.is_other) over (order by marked.valid_from) as number from marked
   )
   select stay.begins, nullif(stay.ends, 'infinity'), stay.username, stay.guild_uuid, stay.guild_name,
-         case when stay.ends < 'infinity' or not (select lacking.rank from lacking) then stay.guild_rank end,
+         case when stay.is_ranked then stay.guild_rank end,
          greatest(stay.shown_at, (select one.observed_at from sync.observation one
                                    where one.resource = case when source.is_profile then 'players' else 'guilds' end
                                      and one.key = case when source.is_profile then player else stay.guild_uuid end::text
@@ -81,9 +81,16 @@ begin atomic
                                      and one.observed_at < coalesce(case when source.is_profile then analytics.unread_from('players', player::text, stay.ends)
                                                                          else analytics.unread_from('guilds/members', stay.guild_uuid::text || '/' || player::text, stay.ends) end,
                                                                     stay.ends)
+                                     -- Nor does a response confirm what the API does not send.
+                                     and not exists (select from sync.unsent span
+                                                      where span.resource = one.resource and span.from_at <= one.observed_at
+                                                        and coalesce(span.until_at, 'infinity') > one.observed_at
+                                                        and (span.columns && array['player.username', 'player.guild_uuid', 'player.guild_name']
+                                                             or 'player.guild_rank' = any (span.columns) and stay.is_ranked))
                                    order by one.observed_at desc limit 1))
     from (select min(numbered.valid_from) as begins, max(numbered.valid_until) as ends, max(numbered.valid_from) as shown_at,
-                 numbered.username, numbered.guild_uuid, numbered.guild_name, numbered.guild_rank
+                 numbered.username, numbered.guild_uuid, numbered.guild_name, numbered.guild_rank,
+                 max(numbered.valid_until) < 'infinity' or not (select lacking.rank from lacking) as is_ranked
             from numbered
            group by numbered.number, numbered.username, numbered.guild_uuid, numbered.guild_name, numbered.guild_rank) stay
    cross join (select exists (select from game.player profile where profile.player_uuid = player) as is_profile) source

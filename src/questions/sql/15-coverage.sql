@@ -20,7 +20,7 @@ begin atomic
            coalesce((select reach.counted_until from sync.coverage_reach reach
                       where reach.resource = coverage.resource), '-infinity') as whole_from
       from analytics.watch(coverage.resource) seen
-     where seen.first_at < to_time
+     where seen.first_at < to_time and from_time < to_time
   ), since as materialized (
     -- The last response before is searched once, not for each response; an hour earlier, because late copies of one may lie
     -- after the next one.

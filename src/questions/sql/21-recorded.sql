@@ -36,12 +36,13 @@ select kept.class, kept.kind, kept.id, kept.name_html, kept.name, kept.descripti
        kept.slot, kept.x, kept.y, kept.icon, kept.ability_points, kept.combat_level, kept.archetype,
        kept.archetype_amount, kept.document, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash,
        kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'ability-trees' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.class::text || '/' || kept.kind::text || '/' || kept.id::text in (select key from sync.unread where resource = 'ability-trees' union all select subject from sync.claim where resource = 'ability-trees' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'ability-trees' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.class::text || '/' || kept.kind::text || '/' || kept.id::text in (select key from sync.unread where resource = 'ability-trees' union all select subject from sync.claim where resource = 'ability-trees' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'ability-trees' and key = kept.class::text || '/' || kept.kind::text || '/' || kept.id::text
                          union all
                         select first_at, null from sync.claim where resource = 'ability-trees' and kind in ('missing', 'unread') and subject = kept.class::text || '/' || kept.kind::text || '/' || kept.id::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'ability-trees' and starts_with(lacking.name, 'ability.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.ability kept;
 comment on view analytics.ability_history is 'Versions of what stands in the ability trees: abilities, archetypes, and the connectors that the map draws between abilities. All rows of game.ability, from ability-trees.';
 
@@ -61,12 +62,13 @@ comment on view analytics.ability_link is 'How an ability or connector hangs tog
 
 create or replace view analytics.ability_link_history as
 select kept.class, kept.kind, kept.id, kept.valid_from, kept.relation, kept.other_id, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'ability-trees' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.class::text || '/' || root.kind::text || '/' || root.id::text in (select key from sync.unread where resource = 'ability-trees' union all select subject from sync.claim where resource = 'ability-trees' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'ability-trees' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.class::text || '/' || root.kind::text || '/' || root.id::text in (select key from sync.unread where resource = 'ability-trees' union all select subject from sync.claim where resource = 'ability-trees' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'ability-trees' and key = root.class::text || '/' || root.kind::text || '/' || root.id::text
                          union all
                         select first_at, null from sync.claim where resource = 'ability-trees' and kind in ('missing', 'unread') and subject = root.class::text || '/' || root.kind::text || '/' || root.id::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'ability-trees' and starts_with(lacking.name, 'ability_link.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.ability_link kept
   join game.ability root on root.class = kept.class and root.kind = kept.kind and root.id = kept.id and root.valid_from = kept.valid_from;
 comment on view analytics.ability_link_history is 'How an ability or connector hangs together with abilities. All rows of game.ability_link, from ability-trees.';
@@ -100,12 +102,13 @@ create or replace view analytics.article_history as
 select kept.pk, kept.type, kept.title, kept.recap, kept.banner, kept.is_visible, kept.is_pinned, kept.starts_at,
        kept.ends_at, kept.published_at, kept.document, kept.valid_from, kept.valid_until, kept.previous_until,
        kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'articles' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.pk::text in (select key from sync.unread where resource = 'articles' union all select subject from sync.claim where resource = 'articles' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'articles' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.pk::text in (select key from sync.unread where resource = 'articles' union all select subject from sync.claim where resource = 'articles' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'articles' and key = kept.pk::text
                          union all
                         select first_at, null from sync.claim where resource = 'articles' and kind in ('missing', 'unread') and subject = kept.pk::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'articles' and starts_with(lacking.name, 'article.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.article kept;
 comment on view analytics.article_history is 'Versions of the articles that the website lists. An edit is another version. All rows of game.article, from articles.';
 
@@ -131,12 +134,13 @@ comment on view analytics.aspect is 'Versions of aspects: what changes an abilit
 create or replace view analytics.aspect_history as
 select kept.internal_name, kept.name, kept.rarity, kept.required_class, kept.document, kept.valid_from,
        kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'aspects' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.internal_name::text in (select key from sync.unread where resource = 'aspects' union all select subject from sync.claim where resource = 'aspects' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'aspects' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.internal_name::text in (select key from sync.unread where resource = 'aspects' union all select subject from sync.claim where resource = 'aspects' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'aspects' and key = kept.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'aspects' and kind in ('missing', 'unread') and subject = kept.internal_name::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'aspects' and starts_with(lacking.name, 'aspect.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.aspect kept;
 comment on view analytics.aspect_history is 'Versions of aspects: what changes an ability of a class. All rows of game.aspect, from aspects.';
 
@@ -159,12 +163,13 @@ comment on view analytics.aspect_tier is 'Tiers of a version of an aspect. Curre
 
 create or replace view analytics.aspect_tier_history as
 select kept.internal_name, kept.valid_from, kept.tier, kept.threshold, kept.description_html, kept.description, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'aspects' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text in (select key from sync.unread where resource = 'aspects' union all select subject from sync.claim where resource = 'aspects' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'aspects' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text in (select key from sync.unread where resource = 'aspects' union all select subject from sync.claim where resource = 'aspects' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'aspects' and key = root.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'aspects' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'aspects' and starts_with(lacking.name, 'aspect_tier.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.aspect_tier kept
   join game.aspect root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.aspect_tier_history is 'Tiers of a version of an aspect. All rows of game.aspect_tier, from aspects.';
@@ -198,12 +203,13 @@ create or replace view analytics.camp_history as
 select kept.internal_name, kept.level, kept.name, kept.kind, kept.lore, kept.difficulty, kept.recommended_level,
        kept.length, kept.x, kept.y, kept.z, kept.document, kept.valid_from, kept.valid_until, kept.previous_until,
        kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.internal_name::text || '/' || kept.level::text in (select key from sync.unread where resource = 'camps' union all select subject from sync.claim where resource = 'camps' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.internal_name::text || '/' || kept.level::text in (select key from sync.unread where resource = 'camps' union all select subject from sync.claim where resource = 'camps' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'camps' and key = kept.internal_name::text || '/' || kept.level::text
                          union all
                         select first_at, null from sync.claim where resource = 'camps' and kind in ('missing', 'unread') and subject = kept.internal_name::text || '/' || kept.level::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'camps' and starts_with(lacking.name, 'camp.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.camp kept;
 comment on view analytics.camp_history is 'Versions of camps: place, requirements and rewards. All rows of game.camp, from camps.';
 
@@ -225,12 +231,13 @@ comment on view analytics.camp_requirement is 'What a version of a camp requires
 
 create or replace view analytics.camp_requirement_history as
 select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.requirement_type, kept.value, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text || '/' || root.level::text in (select key from sync.unread where resource = 'camps' union all select subject from sync.claim where resource = 'camps' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text || '/' || root.level::text in (select key from sync.unread where resource = 'camps' union all select subject from sync.claim where resource = 'camps' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'camps' and key = root.internal_name::text || '/' || root.level::text
                          union all
                         select first_at, null from sync.claim where resource = 'camps' and kind in ('missing', 'unread') and subject = root.internal_name::text || '/' || root.level::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'camps' and starts_with(lacking.name, 'camp_requirement.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.camp_requirement kept
   join game.camp root on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from;
 comment on view analytics.camp_requirement_history is 'What a version of a camp requires of players. All rows of game.camp_requirement, from camps.';
@@ -258,12 +265,13 @@ comment on view analytics.camp_reward is 'Rewards of a version of a camp. Curren
 create or replace view analytics.camp_reward_history as
 select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.reward_type, kept.reward, kept.tier,
        kept.amount, kept.shiny, kept.always, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text || '/' || root.level::text in (select key from sync.unread where resource = 'camps' union all select subject from sync.claim where resource = 'camps' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'camps' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text || '/' || root.level::text in (select key from sync.unread where resource = 'camps' union all select subject from sync.claim where resource = 'camps' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'camps' and key = root.internal_name::text || '/' || root.level::text
                          union all
                         select first_at, null from sync.claim where resource = 'camps' and kind in ('missing', 'unread') and subject = root.internal_name::text || '/' || root.level::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'camps' and starts_with(lacking.name, 'camp_reward.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.camp_reward kept
   join game.camp root on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from;
 comment on view analytics.camp_reward_history is 'Rewards of a version of a camp. All rows of game.camp_reward, from camps.';
@@ -366,12 +374,13 @@ comment on view analytics.class is 'Versions of the classes that players choose 
 create or replace view analytics.class_history as
 select kept.class, kept.name, kept.lore, kept.overall_difficulty, kept.overall_max, kept.document, kept.valid_from,
        kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'classes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.class::text in (select key from sync.unread where resource = 'classes' union all select subject from sync.claim where resource = 'classes' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'classes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.class::text in (select key from sync.unread where resource = 'classes' union all select subject from sync.claim where resource = 'classes' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'classes' and key = kept.class::text
                          union all
                         select first_at, null from sync.claim where resource = 'classes' and kind in ('missing', 'unread') and subject = kept.class::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'classes' and starts_with(lacking.name, 'class.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.class kept;
 comment on view analytics.class_history is 'Versions of the classes that players choose from. All rows of game.class, from classes.';
 
@@ -400,12 +409,13 @@ comment on view analytics.class_archetype is 'Archetypes of a version of a class
 create or replace view analytics.class_archetype_history as
 select kept.class, kept.valid_from, kept.archetype, kept.name, kept.icon, kept.difficulty, kept.max, kept.damage,
        kept.defence, kept.range, kept.speed, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'classes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.class::text in (select key from sync.unread where resource = 'classes' union all select subject from sync.claim where resource = 'classes' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'classes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.class::text in (select key from sync.unread where resource = 'classes' union all select subject from sync.claim where resource = 'classes' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'classes' and key = root.class::text
                          union all
                         select first_at, null from sync.claim where resource = 'classes' and kind in ('missing', 'unread') and subject = root.class::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'classes' and starts_with(lacking.name, 'class_archetype.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.class_archetype kept
   join game.class root on root.class = kept.class and root.valid_from = kept.valid_from;
 comment on view analytics.class_archetype_history is 'Archetypes of a version of a class: ways of playing it. All rows of game.class_archetype, from classes.';
@@ -432,12 +442,13 @@ comment on view analytics.enumeration is 'Versions of the members of the enumera
 create or replace view analytics.enumeration_history as
 select kept.path, kept.list, kept.member, kept.number, kept.document, kept.valid_from, kept.valid_until,
        kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-metadata' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.path::text in (select key from sync.unread where resource = 'item-metadata' union all select subject from sync.claim where resource = 'item-metadata' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-metadata' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.path::text in (select key from sync.unread where resource = 'item-metadata' union all select subject from sync.claim where resource = 'item-metadata' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'item-metadata' and key = kept.path::text
                          union all
                         select first_at, null from sync.claim where resource = 'item-metadata' and kind in ('missing', 'unread') and subject = kept.path::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'item-metadata' and starts_with(lacking.name, 'enumeration.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.enumeration kept;
 comment on view analytics.enumeration_history is 'Versions of the members of the enumerations that the API describes items with. One row per interval without a change; valid_until = infinity is the current version. All rows of game.enumeration, from item-metadata.';
 
@@ -474,12 +485,13 @@ comment on view analytics.gathering_node is 'Versions of the places where someth
 create or replace view analytics.gathering_node_history as
 select kept.x, kept.y, kept.z, kept.resource, kept.kind, kept.level, kept.angle, kept.valid_from, kept.valid_until,
        kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'gathering-nodes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.x::text || '/' || kept.y::text || '/' || kept.z::text || '/' || kept.resource::text in (select key from sync.unread where resource = 'gathering-nodes' union all select subject from sync.claim where resource = 'gathering-nodes' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'gathering-nodes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.x::text || '/' || kept.y::text || '/' || kept.z::text || '/' || kept.resource::text in (select key from sync.unread where resource = 'gathering-nodes' union all select subject from sync.claim where resource = 'gathering-nodes' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'gathering-nodes' and key = kept.x::text || '/' || kept.y::text || '/' || kept.z::text || '/' || kept.resource::text
                          union all
                         select first_at, null from sync.claim where resource = 'gathering-nodes' and kind in ('missing', 'unread') and subject = kept.x::text || '/' || kept.y::text || '/' || kept.z::text || '/' || kept.resource::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'gathering-nodes' and starts_with(lacking.name, 'gathering_node.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.gathering_node kept;
 comment on view analytics.gathering_node_history is 'Versions of the places where something can be gathered; coordinates in blocks. All rows of game.gathering_node, from gathering-nodes.';
 
@@ -491,7 +503,8 @@ select kept.guild_uuid, kept.name, kept.prefix, kept.created_at, kept.banner_bas
                   from (select from_at, until_at from sync.unread where resource = 'guilds' and key = kept.guild_uuid::text
                          union all
                         select first_at, null from sync.claim where resource = 'guilds' and kind in ('missing', 'unread') and subject = kept.guild_uuid::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by one.observed_at desc limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) and not exists (select from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'guilds' and starts_with(lacking.name, 'guild.') and span.from_at <= one.observed_at and coalesce(span.until_at, 'infinity') > one.observed_at) order by one.observed_at desc limit 1)) as confirmed_until
   from game.guild kept;
 comment on view analytics.guild_history is 'Versions of what rarely changes about a guild, from its own response. Its numbers are in guild_sample. All rows of game.guild, from guilds.';
 
@@ -519,7 +532,8 @@ select kept.guild_uuid, kept.valid_from, kept.position, kept.colour, kept.patter
                   from (select from_at, until_at from sync.unread where resource = 'guilds' and key = root.guild_uuid::text
                          union all
                         select first_at, null from sync.claim where resource = 'guilds' and kind in ('missing', 'unread') and subject = root.guild_uuid::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by one.observed_at desc limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) and not exists (select from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'guilds' and starts_with(lacking.name, 'guild_banner_layer.') and span.from_at <= one.observed_at and coalesce(span.until_at, 'infinity') > one.observed_at) order by one.observed_at desc limit 1)) as confirmed_until
   from game.guild_banner_layer kept
   join game.guild root on root.guild_uuid = kept.guild_uuid and root.valid_from = kept.valid_from;
 comment on view analytics.guild_banner_layer_history is 'Layers of the banner of a version of a guild. All rows of game.guild_banner_layer, from guilds.';
@@ -558,12 +572,13 @@ comment on view analytics.guild_listing is 'Versions of guilds as the guild list
 create or replace view analytics.guild_listing_history as
 select kept.guild_uuid, kept.name, kept.prefix, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash,
        kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'guild-list' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.guild_uuid::text in (select key from sync.unread where resource = 'guild-list' union all select subject from sync.claim where resource = 'guild-list' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'guild-list' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.guild_uuid::text in (select key from sync.unread where resource = 'guild-list' union all select subject from sync.claim where resource = 'guild-list' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'guild-list' and key = kept.guild_uuid::text
                          union all
                         select first_at, null from sync.claim where resource = 'guild-list' and kind in ('missing', 'unread') and subject = kept.guild_uuid::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'guild-list' and starts_with(lacking.name, 'guild_listing.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.guild_listing kept;
 comment on view analytics.guild_listing_history is 'Versions of guilds as the guild list has them: names and prefixes. A version that ends without a next one: disbanded. All rows of game.guild_listing, from guild-list.';
 
@@ -576,7 +591,8 @@ select kept.guild_uuid, kept.player_uuid, kept.username, kept.rank, kept.joined,
                   from (select from_at, until_at from sync.unread where resource = 'guilds/members' and key = kept.guild_uuid::text || '/' || kept.player_uuid::text
                          union all
                         select first_at, null from sync.claim where resource = 'guilds/members' and kind in ('missing', 'unread') and subject = kept.guild_uuid::text || '/' || kept.player_uuid::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by one.observed_at desc limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) and not exists (select from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'guilds' and starts_with(lacking.name, 'guild_member.') and span.from_at <= one.observed_at and coalesce(span.until_at, 'infinity') > one.observed_at) order by one.observed_at desc limit 1)) as confirmed_until
   from game.guild_member kept
  where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
                       and (rule.field_group = 'guildHistoryAccess' and (not exists (select from game.guild_member now where now.guild_uuid = kept.guild_uuid and now.player_uuid = kept.player_uuid and now.valid_until = 'infinity'))));
@@ -650,12 +666,13 @@ select kept.internal_name, kept.display_name, kept.type, kept.sub_type, kept.tie
        kept.restriction, kept.drop_restriction, kept.identified, kept.allow_craftsman, kept.drop_name,
        kept.drop_event, kept.lore, kept.emblem, kept.icon_format, kept.icon_id, kept.icon_name, kept.document,
        kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'items' and key = kept.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = kept.internal_name::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'items' and starts_with(lacking.name, 'item.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item kept;
 comment on view analytics.item_history is 'Versions of items of all eight kinds. One row per interval without a change; valid_until = infinity is the current version. NULL in a column: the API did not send it. All rows of game.item, from items.';
 
@@ -679,12 +696,13 @@ comment on view analytics.item_base is 'Base stats of a version of an item: dama
 
 create or replace view analytics.item_base_history as
 select kept.internal_name, kept.valid_from, kept.stat, kept.raw, kept.min, kept.max, kept.is_fixed, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'items' and starts_with(lacking.name, 'item_base.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_base kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_base_history is 'Base stats of a version of an item: damages, health, defences, and the bonuses of charms. All rows of game.item_base, from items.';
@@ -692,12 +710,13 @@ comment on view analytics.item_base_history is 'Base stats of a version of an it
 create or replace view analytics.item_drop_place_history as
 select kept.internal_name, kept.valid_from, kept.source, kept.position, kept.place, kept.name, kept.x, kept.y,
        kept.z, kept.radius, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'items' and starts_with(lacking.name, 'item_drop_place.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_drop_place kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_drop_place_history is 'Where a version of an item is found: the place that dropMeta names, and the creatures of droppedBy, each with any number of places. All rows of game.item_drop_place, from items.';
@@ -719,12 +738,13 @@ comment on view analytics.item_drop_type is 'Ways to obtain an item, as its drop
 
 create or replace view analytics.item_drop_type_history as
 select kept.internal_name, kept.valid_from, kept.position, kept.drop_type, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'items' and starts_with(lacking.name, 'item_drop_type.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_drop_type kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_drop_type_history is 'Ways to obtain an item, as its dropMeta has them. An item may have several. All rows of game.item_drop_type, from items.';
@@ -746,24 +766,26 @@ comment on view analytics.item_element is 'Elements that a version of an item is
 
 create or replace view analytics.item_element_history as
 select kept.internal_name, kept.valid_from, kept.position, kept.element, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'items' and starts_with(lacking.name, 'item_element.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_element kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_element_history is 'Elements that a version of an item is marked with. All rows of game.item_element, from items.';
 
 create or replace view analytics.item_identification_history as
 select kept.internal_name, kept.valid_from, kept.identification, kept.raw, kept.min, kept.max, kept.is_fixed, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'items' and starts_with(lacking.name, 'item_identification.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_identification kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_identification_history is 'Identifications (bonuses and maluses) of a version of an item, one row each, so that a condition such as max > 10 finds fixed values and ranges alike. All rows of game.item_identification, from items.';
@@ -785,12 +807,13 @@ comment on view analytics.item_in_set is 'Sets that a version of an item belongs
 
 create or replace view analytics.item_in_set_history as
 select kept.internal_name, kept.valid_from, kept.position, kept.set_name, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'items' and starts_with(lacking.name, 'item_in_set.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_in_set kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_in_set_history is 'Sets that a version of an item belongs to, by its own record. All rows of game.item_in_set, from items.';
@@ -828,12 +851,13 @@ select kept.internal_name, kept.valid_from, kept.charges, kept.duration, kept.du
        kept.strength_requirement, kept.dexterity_requirement, kept.intelligence_requirement,
        kept.defence_requirement, kept.agility_requirement, kept.on_left, kept.on_right, kept.on_above, kept.on_under,
        kept.on_touching, kept.on_not_touching, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'items' and starts_with(lacking.name, 'item_ingredient.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_ingredient kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_ingredient_history is 'What only ingredients have: what they do to the thing crafted with them, and to the other ingredients beside them. One row per version of an ingredient. NULL in a column: the API did not send it. All rows of game.item_ingredient, from items.';
@@ -855,12 +879,13 @@ comment on view analytics.item_major_id is 'Major identifications of a version o
 
 create or replace view analytics.item_major_id_history as
 select kept.internal_name, kept.valid_from, kept.major_id, kept.description, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'items' and starts_with(lacking.name, 'item_major_id.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_major_id kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_major_id_history is 'Major identifications of a version of an item. All rows of game.item_major_id, from items.';
@@ -882,12 +907,13 @@ comment on view analytics.item_material_chance is 'How likely gathering gives a 
 
 create or replace view analytics.item_material_chance_history as
 select kept.internal_name, kept.valid_from, kept.tier, kept.percent, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'items' and starts_with(lacking.name, 'item_material_chance.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_material_chance kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_material_chance_history is 'How likely gathering gives a version of a material in each of its tiers. All rows of game.item_material_chance, from items.';
@@ -895,12 +921,13 @@ comment on view analytics.item_material_chance_history is 'How likely gathering 
 create or replace view analytics.item_set_history as
 select kept.name, kept.internal_name, kept.document, kept.valid_from, kept.valid_until, kept.previous_until,
        kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.name::text in (select key from sync.unread where resource = 'item-sets' union all select subject from sync.claim where resource = 'item-sets' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.name::text in (select key from sync.unread where resource = 'item-sets' union all select subject from sync.claim where resource = 'item-sets' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'item-sets' and key = kept.name::text
                          union all
                         select first_at, null from sync.claim where resource = 'item-sets' and kind in ('missing', 'unread') and subject = kept.name::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'item-sets' and starts_with(lacking.name, 'item_set.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_set kept;
 comment on view analytics.item_set_history is 'Versions of item sets. One row per interval without a change; valid_until = infinity is the current version. All rows of game.item_set, from item-sets.';
 
@@ -921,12 +948,13 @@ comment on view analytics.item_set_bonus is 'What wearing several parts of a ver
 
 create or replace view analytics.item_set_bonus_history as
 select kept.name, kept.valid_from, kept.pieces, kept.identification, kept.value, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.name::text in (select key from sync.unread where resource = 'item-sets' union all select subject from sync.claim where resource = 'item-sets' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.name::text in (select key from sync.unread where resource = 'item-sets' union all select subject from sync.claim where resource = 'item-sets' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'item-sets' and key = root.name::text
                          union all
                         select first_at, null from sync.claim where resource = 'item-sets' and kind in ('missing', 'unread') and subject = root.name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'item-sets' and starts_with(lacking.name, 'item_set_bonus.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_set_bonus kept
   join game.item_set root on root.name = kept.name and root.valid_from = kept.valid_from;
 comment on view analytics.item_set_bonus_history is 'What wearing several parts of a version of a set adds. Its major ids are in the document of game.item_set. All rows of game.item_set_bonus, from item-sets.';
@@ -948,12 +976,13 @@ comment on view analytics.item_set_part is 'Items that belong to a version of a 
 
 create or replace view analytics.item_set_part_history as
 select kept.name, kept.valid_from, kept.position, kept.display_name, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.name::text in (select key from sync.unread where resource = 'item-sets' union all select subject from sync.claim where resource = 'item-sets' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'item-sets' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.name::text in (select key from sync.unread where resource = 'item-sets' union all select subject from sync.claim where resource = 'item-sets' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'item-sets' and key = root.name::text
                          union all
                         select first_at, null from sync.claim where resource = 'item-sets' and kind in ('missing', 'unread') and subject = root.name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'item-sets' and starts_with(lacking.name, 'item_set_part.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_set_part kept
   join game.item_set root on root.name = kept.name and root.valid_from = kept.valid_from;
 comment on view analytics.item_set_part_history is 'Items that belong to a version of a set. All rows of game.item_set_part, from item-sets.';
@@ -975,12 +1004,13 @@ comment on view analytics.item_skill is 'Crafting skills that a version of an in
 
 create or replace view analytics.item_skill_history as
 select kept.internal_name, kept.valid_from, kept.position, kept.skill, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'items' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text in (select key from sync.unread where resource = 'items' union all select subject from sync.claim where resource = 'items' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'items' and key = root.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'items' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'items' and starts_with(lacking.name, 'item_skill.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.item_skill kept
   join game.item root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.item_skill_history is 'Crafting skills that a version of an ingredient can be used for. All rows of game.item_skill, from items.';
@@ -1011,7 +1041,8 @@ select kept.type, kept.kind, kept.document, kept.valid_from, kept.valid_until, k
                   from (select from_at, until_at from sync.unread where resource = 'leaderboards' and key = kept.type::text
                          union all
                         select first_at, null from sync.claim where resource = 'leaderboards' and kind in ('missing', 'unread') and subject = kept.type::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by one.observed_at desc limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) and not exists (select from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'leaderboards' and starts_with(lacking.name, 'leaderboard.') and span.from_at <= one.observed_at and coalesce(span.until_at, 'infinity') > one.observed_at) order by one.observed_at desc limit 1)) as confirmed_until
   from game.leaderboard kept;
 comment on view analytics.leaderboard_past is 'Versions of leaderboards: which there are. Who is on one is in leaderboard_place. All rows of game.leaderboard, from leaderboards.';
 
@@ -1080,12 +1111,13 @@ comment on view analytics.loot_pool is 'Versions of loot pools: the rewards of a
 create or replace view analytics.loot_pool_history as
 select kept.internal_name, kept.level, kept.name, kept.kind, kept.document, kept.valid_from, kept.valid_until,
        kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.internal_name::text || '/' || kept.level::text in (select key from sync.unread where resource = 'loot-pools' union all select subject from sync.claim where resource = 'loot-pools' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.internal_name::text || '/' || kept.level::text in (select key from sync.unread where resource = 'loot-pools' union all select subject from sync.claim where resource = 'loot-pools' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'loot-pools' and key = kept.internal_name::text || '/' || kept.level::text
                          union all
                         select first_at, null from sync.claim where resource = 'loot-pools' and kind in ('missing', 'unread') and subject = kept.internal_name::text || '/' || kept.level::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'loot-pools' and starts_with(lacking.name, 'loot_pool.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.loot_pool kept;
 comment on view analytics.loot_pool_history is 'Versions of loot pools: the rewards of a camp or raid, which change every week. All rows of game.loot_pool, from loot-pools.';
 
@@ -1112,12 +1144,13 @@ comment on view analytics.loot_pool_reward is 'Rewards of a version of a loot po
 create or replace view analytics.loot_pool_reward_history as
 select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.reward_type, kept.reward, kept.tier,
        kept.amount, kept.shiny, kept.always, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text || '/' || root.level::text in (select key from sync.unread where resource = 'loot-pools' union all select subject from sync.claim where resource = 'loot-pools' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'loot-pools' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text || '/' || root.level::text in (select key from sync.unread where resource = 'loot-pools' union all select subject from sync.claim where resource = 'loot-pools' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'loot-pools' and key = root.internal_name::text || '/' || root.level::text
                          union all
                         select first_at, null from sync.claim where resource = 'loot-pools' and kind in ('missing', 'unread') and subject = root.internal_name::text || '/' || root.level::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'loot-pools' and starts_with(lacking.name, 'loot_pool_reward.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.loot_pool_reward kept
   join game.loot_pool root on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from;
 comment on view analytics.loot_pool_reward_history is 'Rewards of a version of a loot pool. All rows of game.loot_pool_reward, from loot-pools.';
@@ -1139,12 +1172,13 @@ comment on view analytics.map_marker is 'Versions of the markers of the web map;
 create or replace view analytics.map_marker_history as
 select kept.name, kept.x, kept.y, kept.z, kept.icon, kept.valid_from, kept.valid_until, kept.previous_until,
        kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'map-markers' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.name::text || '/' || kept.x::text || '/' || kept.y::text || '/' || kept.z::text in (select key from sync.unread where resource = 'map-markers' union all select subject from sync.claim where resource = 'map-markers' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'map-markers' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.name::text || '/' || kept.x::text || '/' || kept.y::text || '/' || kept.z::text in (select key from sync.unread where resource = 'map-markers' union all select subject from sync.claim where resource = 'map-markers' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'map-markers' and key = kept.name::text || '/' || kept.x::text || '/' || kept.y::text || '/' || kept.z::text
                          union all
                         select first_at, null from sync.claim where resource = 'map-markers' and kind in ('missing', 'unread') and subject = kept.name::text || '/' || kept.x::text || '/' || kept.y::text || '/' || kept.z::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'map-markers' and starts_with(lacking.name, 'map_marker.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.map_marker kept;
 comment on view analytics.map_marker_history is 'Versions of the markers of the web map; coordinates in blocks. All rows of game.map_marker, from map-markers.';
 
@@ -1208,12 +1242,13 @@ comment on view analytics.member_presence_sample is 'Whether a member was online
 create or replace view analytics.news_history as
 select kept.forum_thread, kept.title, kept.author, kept.date, kept.published_at, kept.content_html, kept.content,
        kept.document, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'latest-news' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.forum_thread::text in (select key from sync.unread where resource = 'latest-news' union all select subject from sync.claim where resource = 'latest-news' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'latest-news' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.forum_thread::text in (select key from sync.unread where resource = 'latest-news' union all select subject from sync.claim where resource = 'latest-news' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'latest-news' and key = kept.forum_thread::text
                          union all
                         select first_at, null from sync.claim where resource = 'latest-news' and kind in ('missing', 'unread') and subject = kept.forum_thread::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'latest-news' and starts_with(lacking.name, 'news.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.news kept;
 comment on view analytics.news_history is 'Versions of the announcements among the latest news of the forum. One that makes room for newer ones ends; it was not removed. All rows of game.news, from latest-news.';
 
@@ -1289,7 +1324,8 @@ select kept.player_uuid, kept.username, kept.nickname, kept.rank, kept.rank_badg
                   from (select from_at, until_at from sync.unread where resource = 'players' and key = kept.player_uuid::text
                          union all
                         select first_at, null from sync.claim where resource = 'players' and kind in ('missing', 'unread') and subject = kept.player_uuid::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by one.observed_at desc limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) and not exists (select from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'players' and starts_with(lacking.name, 'player.') and span.from_at <= one.observed_at and coalesce(span.until_at, 'infinity') > one.observed_at) order by one.observed_at desc limit 1)) as confirmed_until
   from game.player kept;
 comment on view analytics.player_history is 'Versions of players'' profiles: who they are, not what changes while they play. What a player hides is NULL, and restricted says why. All rows of game.player, from players.';
 
@@ -1334,7 +1370,8 @@ select kept.player_uuid, kept.character_uuid, kept.type, kept.reskin, kept.nickn
                   from (select from_at, until_at from sync.unread where resource = 'players/characters' and key = kept.player_uuid::text || '/' || kept.character_uuid::text
                          union all
                         select first_at, null from sync.claim where resource = 'players/characters' and kind in ('missing', 'unread') and subject = kept.player_uuid::text || '/' || kept.character_uuid::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by one.observed_at desc limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) and not exists (select from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'players' and starts_with(lacking.name, 'player_character.') and span.from_at <= one.observed_at and coalesce(span.until_at, 'infinity') > one.observed_at) order by one.observed_at desc limit 1)) as confirmed_until
   from game.player_character kept
  where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
                       and (rule.field_group in ('characterListAccess')
@@ -1459,12 +1496,13 @@ comment on view analytics.quest_count is 'Versions of the number of quests. The 
 create or replace view analytics.quest_count_history as
 select kept.counted, kept.quests, kept.document, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash,
        kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'quests' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.counted::text in (select key from sync.unread where resource = 'quests' union all select subject from sync.claim where resource = 'quests' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'quests' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.counted::text in (select key from sync.unread where resource = 'quests' union all select subject from sync.claim where resource = 'quests' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'quests' and key = kept.counted::text
                          union all
                         select first_at, null from sync.claim where resource = 'quests' and kind in ('missing', 'unread') and subject = kept.counted::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'quests' and starts_with(lacking.name, 'quest_count.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.quest_count kept;
 comment on view analytics.quest_count_history is 'Versions of the number of quests. The API names none of them. All rows of game.quest_count, from quests.';
 
@@ -1497,12 +1535,13 @@ create or replace view analytics.raid_history as
 select kept.internal_name, kept.level, kept.name, kept.kind, kept.lore, kept.difficulty, kept.recommended_level,
        kept.length, kept.x, kept.y, kept.z, kept.document, kept.valid_from, kept.valid_until, kept.previous_until,
        kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.internal_name::text || '/' || kept.level::text in (select key from sync.unread where resource = 'raids' union all select subject from sync.claim where resource = 'raids' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.internal_name::text || '/' || kept.level::text in (select key from sync.unread where resource = 'raids' union all select subject from sync.claim where resource = 'raids' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'raids' and key = kept.internal_name::text || '/' || kept.level::text
                          union all
                         select first_at, null from sync.claim where resource = 'raids' and kind in ('missing', 'unread') and subject = kept.internal_name::text || '/' || kept.level::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'raids' and starts_with(lacking.name, 'raid.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.raid kept;
 comment on view analytics.raid_history is 'Versions of raids: place, requirements and rewards. All rows of game.raid, from raids.';
 
@@ -1524,12 +1563,13 @@ comment on view analytics.raid_requirement is 'What a version of a raid requires
 
 create or replace view analytics.raid_requirement_history as
 select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.requirement_type, kept.value, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text || '/' || root.level::text in (select key from sync.unread where resource = 'raids' union all select subject from sync.claim where resource = 'raids' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text || '/' || root.level::text in (select key from sync.unread where resource = 'raids' union all select subject from sync.claim where resource = 'raids' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'raids' and key = root.internal_name::text || '/' || root.level::text
                          union all
                         select first_at, null from sync.claim where resource = 'raids' and kind in ('missing', 'unread') and subject = root.internal_name::text || '/' || root.level::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'raids' and starts_with(lacking.name, 'raid_requirement.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.raid_requirement kept
   join game.raid root on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from;
 comment on view analytics.raid_requirement_history is 'What a version of a raid requires of players. All rows of game.raid_requirement, from raids.';
@@ -1557,12 +1597,13 @@ comment on view analytics.raid_reward is 'Rewards of a version of a raid. Curren
 create or replace view analytics.raid_reward_history as
 select kept.internal_name, kept.level, kept.valid_from, kept.position, kept.reward_type, kept.reward, kept.tier,
        kept.amount, kept.shiny, kept.always, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text || '/' || root.level::text in (select key from sync.unread where resource = 'raids' union all select subject from sync.claim where resource = 'raids' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'raids' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text || '/' || root.level::text in (select key from sync.unread where resource = 'raids' union all select subject from sync.claim where resource = 'raids' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'raids' and key = root.internal_name::text || '/' || root.level::text
                          union all
                         select first_at, null from sync.claim where resource = 'raids' and kind in ('missing', 'unread') and subject = root.internal_name::text || '/' || root.level::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'raids' and starts_with(lacking.name, 'raid_reward.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.raid_reward kept
   join game.raid root on root.internal_name = kept.internal_name and root.level = kept.level and root.valid_from = kept.valid_from;
 comment on view analytics.raid_reward_history is 'Rewards of a version of a raid. All rows of game.raid_reward, from raids.';
@@ -1572,12 +1613,13 @@ select kept.internal_name, kept.type, kept.skill, kept.level_min, kept.level_max
        kept.health_or_damage_max, kept.durability_min, kept.durability_max, kept.duration_min, kept.duration_max,
        kept.basic_duration_min, kept.basic_duration_max, kept.document, kept.valid_from, kept.valid_until,
        kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.internal_name::text in (select key from sync.unread where resource = 'recipes' union all select subject from sync.claim where resource = 'recipes' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.internal_name::text in (select key from sync.unread where resource = 'recipes' union all select subject from sync.claim where resource = 'recipes' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'recipes' and key = kept.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'recipes' and kind in ('missing', 'unread') and subject = kept.internal_name::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'recipes' and starts_with(lacking.name, 'recipe.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.recipe kept;
 comment on view analytics.recipe_history is 'Versions of crafting recipes. One row per interval without a change; valid_until = infinity is the current version. Ranges are what the crafted thing may roll. NULL in a column: the recipe has no such thing. All rows of game.recipe, from recipes.';
 
@@ -1599,12 +1641,13 @@ comment on view analytics.recipe_material is 'Materials of a version of a recipe
 
 create or replace view analytics.recipe_material_history as
 select kept.internal_name, kept.valid_from, kept.position, kept.item, kept.amount, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text in (select key from sync.unread where resource = 'recipes' union all select subject from sync.claim where resource = 'recipes' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text in (select key from sync.unread where resource = 'recipes' union all select subject from sync.claim where resource = 'recipes' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'recipes' and key = root.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'recipes' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'recipes' and starts_with(lacking.name, 'recipe_material.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.recipe_material kept
   join game.recipe root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.recipe_material_history is 'Materials of a version of a recipe; every one seen so far has two. All rows of game.recipe_material, from recipes.';
@@ -1629,12 +1672,13 @@ comment on view analytics.recipe_sprite is 'What the thing crafted by a version 
 
 create or replace view analytics.recipe_sprite_history as
 select kept.internal_name, kept.valid_from, kept.variant, kept.format, kept.icon_id, kept.icon_name, kept.name, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text in (select key from sync.unread where resource = 'recipes' union all select subject from sync.claim where resource = 'recipes' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'recipes' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text in (select key from sync.unread where resource = 'recipes' union all select subject from sync.claim where resource = 'recipes' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'recipes' and key = root.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'recipes' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'recipes' and starts_with(lacking.name, 'recipe_sprite.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.recipe_sprite kept
   join game.recipe root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.recipe_sprite_history is 'What the thing crafted by a version of a recipe may look like, depending on the ingredients used. All rows of game.recipe_sprite, from recipes.';
@@ -1642,12 +1686,13 @@ comment on view analytics.recipe_sprite_history is 'What the thing crafted by a 
 create or replace view analytics.season_history as
 select kept.season, kept.started_at, kept.ends_at, kept.territory_holding_sr_per_hour, kept.sr_per_war,
        kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'seasons' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.season::text in (select key from sync.unread where resource = 'seasons' union all select subject from sync.claim where resource = 'seasons' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'seasons' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.season::text in (select key from sync.unread where resource = 'seasons' union all select subject from sync.claim where resource = 'seasons' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'seasons' and key = kept.season::text
                          union all
                         select first_at, null from sync.claim where resource = 'seasons' and kind in ('missing', 'unread') and subject = kept.season::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'seasons' and starts_with(lacking.name, 'season.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.season kept;
 comment on view analytics.season_history is 'Versions of the definitions of guild seasons. All rows of game.season, from seasons.';
 
@@ -1673,12 +1718,13 @@ comment on view analytics.season_reward is 'Rewards of a version of a season. Cu
 create or replace view analytics.season_reward_history as
 select kept.season, kept.valid_from, kept.list, kept.position, kept.condition_type, kept.condition_value,
        kept.reward_type, kept.reward_value, kept.expires_at, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'seasons' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.season::text in (select key from sync.unread where resource = 'seasons' union all select subject from sync.claim where resource = 'seasons' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'seasons' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.season::text in (select key from sync.unread where resource = 'seasons' union all select subject from sync.claim where resource = 'seasons' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'seasons' and key = root.season::text
                          union all
                         select first_at, null from sync.claim where resource = 'seasons' and kind in ('missing', 'unread') and subject = root.season::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'seasons' and starts_with(lacking.name, 'season_reward.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.season_reward kept
   join game.season root on root.season = kept.season and root.valid_from = kept.valid_from;
 comment on view analytics.season_reward_history is 'Rewards of a version of a season. All rows of game.season_reward, from seasons.';
@@ -1686,12 +1732,13 @@ comment on view analytics.season_reward_history is 'Rewards of a version of a se
 create or replace view analytics.territory_history as
 select kept.territory, kept.min_x, kept.min_z, kept.max_x, kept.max_z, kept.is_hq, kept.treasury, kept.defences,
        kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.territory::text in (select key from sync.unread where resource = 'territories' union all select subject from sync.claim where resource = 'territories' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.territory::text in (select key from sync.unread where resource = 'territories' union all select subject from sync.claim where resource = 'territories' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'territories' and key = kept.territory::text
                          union all
                         select first_at, null from sync.claim where resource = 'territories' and kind in ('missing', 'unread') and subject = kept.territory::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'territories' and starts_with(lacking.name, 'territory.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.territory kept;
 comment on view analytics.territory_history is 'Versions of territories: place, headquarters, treasury and defences. Who holds one is in territory_hold, what is stored in territory_resource. All rows of game.territory, from territories.';
 
@@ -1704,12 +1751,13 @@ comment on view analytics.territory_capture_history is 'Holds that began with a 
 create or replace view analytics.territory_hold_history as
 select kept.territory, kept.guild_uuid, kept.guild_name, kept.guild_prefix, kept.acquired, kept.observed_at,
        kept.document, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.territory::text in (select key from sync.unread where resource = 'territories/holds' union all select subject from sync.claim where resource = 'territories/holds' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.territory::text in (select key from sync.unread where resource = 'territories/holds' union all select subject from sync.claim where resource = 'territories/holds' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'territories/holds' and key = kept.territory::text
                          union all
                         select first_at, null from sync.claim where resource = 'territories/holds' and kind in ('missing', 'unread') and subject = kept.territory::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'territories' and starts_with(lacking.name, 'territory_hold.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.territory_hold kept;
 comment on view analytics.territory_hold_history is 'Who held a territory from when to when. A version without a guild: unclaimed, as far as responses show. All rows of game.territory_hold, from territories.';
 
@@ -1730,12 +1778,13 @@ comment on view analytics.territory_link is 'Trading routes of a version of a te
 
 create or replace view analytics.territory_link_history as
 select kept.territory, kept.valid_from, kept.position, kept.links_to, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.territory::text in (select key from sync.unread where resource = 'territories' union all select subject from sync.claim where resource = 'territories' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'territories' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.territory::text in (select key from sync.unread where resource = 'territories' union all select subject from sync.claim where resource = 'territories' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'territories' and key = root.territory::text
                          union all
                         select first_at, null from sync.claim where resource = 'territories' and kind in ('missing', 'unread') and subject = root.territory::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'territories' and starts_with(lacking.name, 'territory_link.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.territory_link kept
   join game.territory root on root.territory = kept.territory and root.valid_from = kept.valid_from;
 comment on view analytics.territory_link_history is 'Trading routes of a version of a territory, sorted by name. All rows of game.territory_link, from territories.';
@@ -1786,23 +1835,25 @@ comment on view analytics.video is 'Versions of the videos that the website list
 
 create or replace view analytics.video_history as
 select kept.address, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'videos' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.address::text in (select key from sync.unread where resource = 'videos' union all select subject from sync.claim where resource = 'videos' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'videos' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.address::text in (select key from sync.unread where resource = 'videos' union all select subject from sync.claim where resource = 'videos' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'videos' and key = kept.address::text
                          union all
                         select first_at, null from sync.claim where resource = 'videos' and kind in ('missing', 'unread') and subject = kept.address::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'videos' and starts_with(lacking.name, 'video.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.video kept;
 comment on view analytics.video_history is 'Versions of the videos that the website lists: from when to when it listed each. All rows of game.video, from videos.';
 
 create or replace view analytics.world_history as
 select kept.world, kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.world::text in (select key from sync.unread where resource = 'online-players' union all select subject from sync.claim where resource = 'online-players' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'online-players' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.world::text in (select key from sync.unread where resource = 'online-players' union all select subject from sync.claim where resource = 'online-players' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'online-players' and key = kept.world::text
                          union all
                         select first_at, null from sync.claim where resource = 'online-players' and kind in ('missing', 'unread') and subject = kept.world::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'online-players' and starts_with(lacking.name, 'world.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.world kept;
 comment on view analytics.world_history is 'Versions of worlds: from the first of two responses that list a player there to the first in a row that lists none. A world without listed players looks like one that is down. All rows of game.world, from online-players.';
 
@@ -1830,12 +1881,13 @@ comment on view analytics.world_event is 'Versions of world events. When one hap
 create or replace view analytics.world_event_history as
 select kept.internal_name, kept.name, kept.lore, kept.difficulty, kept.level, kept.length, kept.document,
        kept.valid_from, kept.valid_until, kept.previous_until, kept.hash, kept.extra,
-       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when kept.internal_name::text in (select key from sync.unread where resource = 'world-events' union all select subject from sync.claim where resource = 'world-events' and kind in ('missing', 'unread'))
+       greatest(kept.valid_from, (select run.observed_at from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when kept.internal_name::text in (select key from sync.unread where resource = 'world-events' union all select subject from sync.claim where resource = 'world-events' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'world-events' and key = kept.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'world-events' and kind in ('missing', 'unread') and subject = kept.internal_name::text) lacked
-                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < kept.valid_until and coalesce(lacked.until_at, 'infinity') >= kept.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'world-events' and starts_with(lacking.name, 'world_event.') and span.from_at < kept.valid_until and coalesce(span.until_at, 'infinity') >= kept.valid_until)), kept.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.world_event kept;
 comment on view analytics.world_event_history is 'Versions of world events. When one happens is in world_event_occurrence: it is no version of the event. All rows of game.world_event, from world-events.';
 
@@ -1864,12 +1916,13 @@ comment on view analytics.world_event_location is 'Places of a version of a worl
 create or replace view analytics.world_event_location_history as
 select kept.internal_name, kept.valid_from, kept.position, kept.x, kept.y, kept.z, kept.radius, kept.spawn_x,
        kept.spawn_y, kept.spawn_z, kept.spawn_radius, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text in (select key from sync.unread where resource = 'world-events' union all select subject from sync.claim where resource = 'world-events' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text in (select key from sync.unread where resource = 'world-events' union all select subject from sync.claim where resource = 'world-events' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'world-events' and key = root.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'world-events' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'world-events' and starts_with(lacking.name, 'world_event_location.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.world_event_location kept
   join game.world_event root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.world_event_location_history is 'Places of a version of a world event; coordinates in blocks. All rows of game.world_event_location, from world-events.';
@@ -1906,12 +1959,13 @@ comment on view analytics.world_event_requirement is 'What a version of a world 
 
 create or replace view analytics.world_event_requirement_history as
 select kept.internal_name, kept.valid_from, kept.position, kept.requirement_type, kept.value, root.valid_until,
-       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(case when root.internal_name::text in (select key from sync.unread where resource = 'world-events' union all select subject from sync.claim where resource = 'world-events' and kind in ('missing', 'unread'))
+       greatest(root.valid_from, (select run.observed_at from sync.run run where run.resource = 'world-events' and run.status in ('ok', 'unchanged', 'partial') and run.observed_at < coalesce(least(case when root.internal_name::text in (select key from sync.unread where resource = 'world-events' union all select subject from sync.claim where resource = 'world-events' and kind in ('missing', 'unread'))
           then (select min(lacked.from_at)
                   from (select from_at, until_at from sync.unread where resource = 'world-events' and key = root.internal_name::text
                          union all
                         select first_at, null from sync.claim where resource = 'world-events' and kind in ('missing', 'unread') and subject = root.internal_name::text) lacked
-                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
+                 where lacked.from_at < root.valid_until and coalesce(lacked.until_at, 'infinity') >= root.valid_until) end, (select min(span.from_at) from sync.unsent span cross join unnest(span.columns) as lacking(name)
+          where span.resource = 'world-events' and starts_with(lacking.name, 'world_event_requirement.') and span.from_at < root.valid_until and coalesce(span.until_at, 'infinity') >= root.valid_until)), root.valid_until) order by run.observed_at desc nulls last limit 1)) as confirmed_until
   from game.world_event_requirement kept
   join game.world_event root on root.internal_name = kept.internal_name and root.valid_from = kept.valid_from;
 comment on view analytics.world_event_requirement_history is 'What a version of a world event requires of players. All rows of game.world_event_requirement, from world-events.';
