@@ -35,6 +35,31 @@ test('who left some time in a gap is counted in no cell of a chart, and the even
   expect((await movesFigure(world.db, guildId('a'), whole)).title).toBe('0 members joined, 3 left; 0 ranks changed')
 })
 
+test('what a response showed that was not believed alone may have happened before it', async () => {
+  const show = (at: string, rank: string, joined: string) =>
+    syncGuild(
+      world,
+      guildBody(
+        'c',
+        Object.fromEntries(
+          [1, 2, 3, 4, 5, 6].map((player) => [player, player === 1 ? { rank: 'owner' } : { rank, joined }]),
+        ),
+      ),
+      at,
+    )
+  for (const at of ['10:00', '10:10']) await show(at, 'recruit', '00:00')
+  // So many have another rank, and came again: that takes two responses.
+  for (const at of ['20 10:00', '20 10:10', '20 10:20']) await show(at, 'captain', '19 09:00')
+  const events = await world.rows(
+    `select distinct event, observed_at, not_before from analytics.membership_event where guild_uuid = '${guildId('c')}' order by 1`,
+  )
+  expect(events.map(([event, , notBefore]) => [event, notBefore])).toEqual([
+    ['joined', '10:10'],
+    ['left', '10:10'],
+    ['promoted', '10:10'],
+  ])
+})
+
 test('who left some time in a gap is not counted as still there at its end', async () => {
   const show = (at: string, ...players: readonly number[]) =>
     syncGuild(

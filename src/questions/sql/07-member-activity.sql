@@ -48,14 +48,15 @@ begin atomic
            case when not known.hides then known.last_seen end as last_seen, known.is_dated
       from known
   ), looked as (
-    select coalesce(max(one.observed_at), '-infinity') as at,
+    select coalesce((select max(one.observed_at) from sync.observation one
+                      where one.resource = 'guilds' and one.key = guild::text and one.observed_at <= member_activity.at
+                        and one.status in ('ok', 'unchanged', 'partial')), '-infinity') as at,
            -- Responses without the field show no login.
-           coalesce(max(one.observed_at) filter (where not unsent.spans @> one.observed_at), '-infinity') as dated_at
+           coalesce((select max(one.observed_at) from sync.observation one
+                      where one.resource = 'guilds' and one.key = guild::text and one.observed_at <= member_activity.at
+                        and one.status in ('ok', 'unchanged', 'partial') and not unsent.spans @> one.observed_at), '-infinity') as dated_at
       from (select coalesce(range_agg(tstzrange(span.from_at, span.until_at)), '{}') as spans from sync.unsent span
              where span.resource = 'guilds' and 'member_presence.last_join' = any (span.columns)) unsent
-      left join sync.observation one
-             on one.resource = 'guilds' and one.key = guild::text and one.observed_at <= member_activity.at
-            and one.status in ('ok', 'unchanged', 'partial')
   )
   select seen.player_uuid, seen.username, seen.rank, seen.last_seen,
          ((extract(epoch from member_activity.at) - extract(epoch from seen.last_seen)) / 86400)::real,

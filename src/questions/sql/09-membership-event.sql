@@ -76,6 +76,10 @@ select named.at, named.observed_at, each.event, named.guild_uuid,
                                                        and unread.key = named.guild_uuid::text || '/' || named.player_uuid::text
                                                        and unread.from_at < named.observed_at
                                                        and coalesce(unread.until_at, 'infinity') >= named.observed_at), named.observed_at)
+                    -- Nor do those of which something was not believed before another one said it, too: they may have shown it. Hashed once.
+                    and (one.run_id, one.key) not in (select doubted.run_id, doubted.key from sync.guard_action doubted
+                                                       where doubted.resource = 'guilds' and doubted.guard = 'plausibility'
+                                                         and doubted.action = 'pending' and doubted.key is not null)
                   order by one.observed_at desc limit 1), named.still_at) as not_before
   from named
  cross join lateral (
