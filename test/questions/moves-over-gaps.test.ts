@@ -89,3 +89,41 @@ test('who left some time in a gap is not counted as still there at its end', asy
   for (const at of ['71 10:00', '71 10:10', '71 10:20']) await show(at, 1, 2, 5)
   expect(await retention()).toEqual([[4, 2, null, 1, 2]])
 })
+
+test('what one response shows of many who came again is no fall of their counters, before another one says so, too', async () => {
+  const show = (at: string, joined: string, contributed: number) =>
+    syncGuild(
+      world,
+      guildBody(
+        'd',
+        Object.fromEntries(
+          [1, 2, 3, 4, 5, 6].map((player) => [
+            player,
+            player === 1 ? { rank: 'owner' } : { joined, contributed, globalData: { wars: 100 + contributed } },
+          ]),
+        ),
+      ),
+      at,
+    )
+  const ask = (from: string, to: string) =>
+    world.rows(
+      `select distinct contributed, given.quality, given.at_most, delta, counted.quality, counted.at_most
+         from analytics.member_contribution('${guildId('d')}', '2026-06-20 ${from}Z', '2026-06-20 ${to}Z') given
+         join analytics.member_counter('${guildId('d')}', 'wars', '2026-06-20 ${from}Z', '2026-06-20 ${to}Z') counted using (player_uuid)
+        where given.username <> 'Player1'`,
+    )
+  for (const [at, contributed] of [
+    ['20 12:00', 0],
+    ['20 12:10', 30],
+    ['20 12:20', 50],
+  ] as const)
+    await show(at, '00:00', contributed)
+  await show('20 12:30', '20 12:25', 3)
+  expect(await ask('12:00', '12:25')).toEqual([[50, 'exact', 50, 50, 'exact', 50]])
+  // Whether it is of this stay, or of another one, is not known.
+  expect(await ask('12:00', '12:35')).toEqual([[50, 'at_least', null, 50, 'at_least', null]])
+  expect(await ask('12:31', '12:35')).toEqual([[null, 'unknown', null, null, 'unknown', null]])
+  await show('20 12:40', '20 12:25', 7)
+  expect(await ask('12:00', '12:25')).toEqual([[50, 'exact', 50, 50, 'exact', 50]])
+  expect((await ask('12:00', '12:45')).map((one) => one.slice(0, 3))).toEqual([[57, 'exact', 57]])
+})

@@ -75,17 +75,25 @@ begin atomic
       from (select range_agg(tstzrange(span.last_sent_at, span.until_at, '()')) as at from analytics.counter_unsent('member', counter) span) lacking
      cross join lateral analytics.counter_border('guilds', guild::text, 'game.member_counter', lacking.at, from_time) begun
      cross join lateral analytics.counter_border('guilds', guild::text, 'game.member_counter', lacking.at, to_time) ended
+  ), doubted as materialized (
+    select split_part(claim.subject, '/', 2)::uuid as player_uuid, min(claim.first_at) as first_at
+      from sync.claim claim
+     where claim.resource = 'guilds/members' and claim.kind = 'joined' and starts_with(claim.subject, guild::text || '/')
+     group by claim.subject
   ), spell as materialized (
     -- A spell is the time under one `joined`: a returning member begins again, at 0 where it is counted since joining. Those
     -- that do not touch the interval have no rise in it. One without `joined` goes on where the next version says that it began before.
     select version.player_uuid, version.joined, version.valid_from, version.valid_until
       from (select member.*, bool_or(member.valid_from <= to_time and member.valid_until > from_time)
                                over (partition by member.player_uuid, member.joined) as is_touched
-              from (select version.player_uuid, version.valid_from, version.valid_until,
+              from (select version.player_uuid, version.valid_from,
+                           -- What a response shows whose other `joined` is not believed yet is of this stay, or of one after it.
+                           greatest(version.valid_from, least(version.valid_until, doubted.first_at)) as valid_until,
                            case when version.joined is not null then version.joined
                                 when lead(version.valid_from) over own = version.valid_until
                                  and lead(version.joined) over own <= version.valid_from then lead(version.joined) over own end as joined
                       from game.guild_member version
+                      left join doubted on doubted.player_uuid = version.player_uuid and version.valid_until > doubted.first_at
                      where version.guild_uuid = guild and (player is null or version.player_uuid = player)
                     window own as (partition by version.player_uuid order by version.valid_from)) member) version
      where version.is_touched
@@ -144,7 +152,8 @@ begin atomic
            coalesce(whole.is_unlisted, false) as was_unlisted, coalesce(last.is_unlisted, false) as is_unlisted, coalesce(last.is_unlisted and last.observed_at <= from_time, false) as is_never_listed,
            coalesce(is_since_joining and spent.joined >= from_time, false) as is_within,
            coalesce(is_since_joining and spent.joined >= case when period.is_begun then period.known_at else from_time end, false) as is_new,
-           coalesce(entered.is_watched, true) and coalesce(gone.is_watched, true) as is_bounded
+           coalesce(entered.is_watched, true) and coalesce(gone.is_watched, true)
+             and not exists (select from doubted where doubted.player_uuid = spent.player_uuid and doubted.first_at <= to_time) as is_bounded
       from spent
      cross join period
       left join again on again.player_uuid = spent.player_uuid and again.joined is not distinct from spent.joined
