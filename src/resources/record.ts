@@ -286,8 +286,7 @@ function put(around: object, [step = '', ...rest]: readonly (string | number)[],
 }
 
 export function omit<Fields extends object, Name extends keyof Fields>(fields: Fields, ...names: readonly Name[]) {
-  const isKept = ([name]: [string, unknown]) => !names.some((one) => one === name)
-  return Object.fromEntries(Object.entries(fields).filter(isKept)) as {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.some((one) => one === name))) as {
     [Field in keyof Fields as Field extends Name ? never : Field]: Fields[Field]
   }
 }

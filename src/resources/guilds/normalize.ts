@@ -87,7 +87,7 @@ export function normalizeGuild(record: unknown, context?: ResponseContext): Norm
       // A number that cannot be read is not null: then nothing is said of the others either.
       guild: hasAll(...numbersOfGuild) ? [guildNumbers(guild, placed, redactedIn(record))] : [],
       seasons: Object.entries(seasonRanks ?? {}).flatMap(([season, rank]) =>
-        rank && isSeason(season)
+        rank && SEASON.test(season)
           ? [{ guildUuid, season: Number(season), rating: rank.rating, finalTerritories: rank.finalTerritories }]
           : [],
       ),
@@ -110,20 +110,19 @@ const unnamedRanks = unnamedIn(guildSchema, ['seasonRanks', 'ranking'])
 const unnamedWeekly = unnamedIn(guildMemberSchema, ['weekly'])
 const unnamedTotals = unnamedIn(guildMemberSchema, ['globalData'], true)
 
+const SEASON = /^\d{1,6}$/
+
 /** Ranks of seasons without a number, and what stands among the members and is no map of them. */
 function misplaced({ seasonRanks, members }: Guild): readonly OddField[] {
-  const odd = (field: string, reason: string, [name, value]: readonly [string, unknown]): OddField => {
-    return { place: [field, name], value, reason, anywhere: `/${field}/*`, type: typeOf(value) }
-  }
-  const seasons = fieldsOf(seasonRanks).filter(([season, rank]) => rank && !isSeason(season))
+  const seasons = fieldsOf(seasonRanks).filter(([season, rank]) => rank && !SEASON.test(season))
   const ranks = fieldsOf(members).filter(([rank, one]) => rank !== 'total' && one !== null && !isFields(one))
   return [
-    ...seasons.map((one) => odd('seasonRanks', 'a season without a number', one)),
-    ...ranks.map((one) => odd('members', 'the members of a rank are no map', one)),
-  ]
+    ...seasons.map((one) => ['seasonRanks', 'a season without a number', one] as const),
+    ...ranks.map((one) => ['members', 'the members of a rank are no map', one] as const),
+  ].map(([field, reason, [name, value]]) => {
+    return { place: [field, name], value, reason, anywhere: `/${field}/*`, type: typeOf(value) }
+  })
 }
-
-const isSeason = (season: string) => /^\d{1,6}$/.test(season)
 
 const numbersOfGuild = ['level', 'xpPercent', 'territories', 'wars', 'raids', 'online'] as const
 
@@ -141,7 +140,9 @@ function placeMembers(
   context: ResponseContext | undefined,
   ignored: IgnoredInstant[],
 ): { placed: PlacedMember[]; quarantined: QuarantinedPart[] } {
-  const twice = repeated(membersOf(guild).map(({ key, record }) => uuidOf(key, record)))
+  const uuids = membersOf(guild).map(({ key, record }) => uuidOf(key, record))
+  // Of those that come more than once it cannot be known which place is the right one.
+  const twice = new Set(uuids.filter((uuid, nth) => uuid !== undefined && uuids.indexOf(uuid) !== nth))
   const placed: PlacedMember[] = []
   const quarantined: QuarantinedPart[] = []
   for (const { rank, key, record } of membersOf(guild)) {
@@ -157,7 +158,7 @@ function placeMembers(
       const dated = { ...member, joined, lastJoin }
       // Ranks are sent in small letters here and in capitals elsewhere: the case says nothing.
       const { names: hides, odd: oddRules } = readRestrictions(record)
-      const below = [...odd, ...oddRules, ...uncounted(member)].map((one) => ({
+      const below = [...odd, ...oddRules, ...(member.contributed === null ? [uncounted] : [])].map((one) => ({
         ...one,
         anywhere: `/members/*/*${one.anywhere}`,
       }))
@@ -175,10 +176,12 @@ function placeMembers(
 }
 
 /** What every member has contributed is a number: where it is null, it is not known. */
-function uncounted({ contributed }: GuildMember): readonly OddField[] {
-  if (contributed !== null) return []
-  const reason = 'a member who has contributed no number'
-  return [{ place: ['contributed'], value: null, anywhere: '/contributed', type: 'null', reason }]
+const uncounted: OddField = {
+  place: ['contributed'],
+  value: null,
+  anywhere: '/contributed',
+  type: 'null',
+  reason: 'a member who has contributed no number',
 }
 
 /** @throws RecordError with the JSON pointer of the first thing that is no guild member */
@@ -194,11 +197,6 @@ function readMember(record: unknown): GuildMember {
 
 function uuidOf(key: string, record: unknown): string | undefined {
   return [uuidField(record, 'uuid'), uuidText(key)].find((one) => one !== undefined && isUuid(one))
-}
-
-/** Those that come more than once: which of their places is the right one cannot be known. */
-function repeated(uuids: readonly (string | undefined)[]): ReadonlySet<string | undefined> {
-  return new Set(uuids.filter((uuid, nth) => uuid !== undefined && uuids.indexOf(uuid) !== nth))
 }
 
 /** What makes a membership this one: who, under which rank and name, since when, and what is hidden. */
