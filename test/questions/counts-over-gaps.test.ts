@@ -61,14 +61,7 @@ test.each(seeds)('every question about the map knows the same of each instant (s
   const since = instantOf('00:00')
   const held = new Map(names.map((name) => [name, { letter: 'a' as string | null, since }]))
   const responses: number[] = []
-  const end = instantOf('03 00:00')
-  for (let at = instantOf('02:00'); at < end; ) {
-    const last = responses.at(-1) ?? since
-    for (const name of names)
-      if (random() < 0.2) {
-        const letter = (['a', 'b', 'c', null] as const)[Math.floor(4 * random())] ?? null
-        held.set(name, { letter, since: at - Math.floor((random() * (at - last)) / minute) * minute })
-      }
+  const show = async (at: number) => {
     const shown = [...held].map(([name, one]) => {
       const fields = {
         treasury: random() < 0.5 ? 'LOW' : 'HIGH',
@@ -79,11 +72,30 @@ test.each(seeds)('every question about the map knows the same of each instant (s
     })
     await world.sync(territories, Object.fromEntries(shown), timeOf(new Date(at)))
     responses.push(at)
+  }
+  const end = instantOf('03 00:00')
+  for (let at = instantOf('02:00'); at < end; ) {
+    const last = responses.at(-1) ?? since
+    for (const name of names)
+      if (random() < 0.2) {
+        const letter = (['a', 'b', 'c', null] as const)[Math.floor(4 * random())] ?? null
+        held.set(name, { letter, since: at - Math.floor((random() * (at - last)) / minute) * minute })
+      }
+    await show(at)
     at += random() < 0.2 ? Math.ceil(random() * 40) * 10 * minute : 10 * minute
   }
+  const moments = Array.from(
+    { length: 80 },
+    () => instantOf('02:00') + Math.floor(random() * (end - instantOf('02:00'))),
+  )
+  // Whatever was drawn: a gap in which nothing changed, one at the end of which everything did, and what nobody watched since.
+  const unchanged = Math.max(end, (responses.at(-1) ?? 0) + 10 * minute) + 6 * hour
+  await show(unchanged)
+  for (const name of names) held.set(name, { letter: 'd', since: unchanged + 6 * hour - minute })
+  await show(unchanged + 6 * hour)
+  for (const hours of [-3, -2, -1, 1, 2, 3, 7]) moments.push(unchanged + hours * hour)
   let [lost, known] = [0, 0]
-  for (let round = 0; round < 80; round++) {
-    const moment = instantOf('02:00') + Math.floor(random() * (end - instantOf('02:00')))
+  for (const [round, moment] of moments.entries()) {
     const [last = 0, next = Number.POSITIVE_INFINITY] = [
       responses.findLast((one) => one <= moment),
       responses.find((one) => one > moment),
