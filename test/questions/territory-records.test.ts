@@ -125,6 +125,19 @@ interface Hold {
 const never = Number.POSITIVE_INFINITY
 const names = ['Oak', 'Elm', 'Ash', 'Fir']
 
+/**
+ * Guilds whose hold without a time would be one from before. What single responses showed in a row, and what is unclaimed, is taken back
+ * where two show the hold from before that again.
+ */
+function maySeemAgain(holds: readonly Hold[], responses: readonly number[], territory: string) {
+  const own = holds.filter((one) => one.territory === territory)
+  const firm = own.findLastIndex(
+    ({ letter, seenAt, endSeen }) => letter !== null && responses.findLast((at) => at < endSeen) !== seenAt,
+  )
+  const bases = own.slice(Math.max(firm, 0), -1)
+  return bases.filter(({ isTold }) => !isTold).map(({ letter }) => letter)
+}
+
 async function play(seed: number): Promise<{ holds: Hold[]; responses: number[] }> {
   const random = seededRandom(seed)
   const holds: Hold[] = []
@@ -150,7 +163,8 @@ async function play(seed: number): Promise<{ holds: Hold[]; responses: number[] 
         const since = at - Math.floor((random() * (at - last)) / minute) * minute
         // Without an owner, and now and then for one place, the API gives no time.
         const isAlone = [...now.values()].every((one) => one.isTold || one.letter === null)
-        const isTold = letter !== null && (random() < 0.8 || letter === old?.letter || !isAlone)
+        const isAgain = maySeemAgain(holds, responses, territory).includes(letter)
+        const isTold = letter !== null && (random() < 0.8 || letter === old?.letter || !isAlone || isAgain)
         const isSame = old !== undefined && letter === null && old.letter === null
         if (!isSame) {
           const from = isTold ? since : at
