@@ -153,6 +153,26 @@ describe.each(kindsOfLongTests)('questions about members on the %s database', (k
       expect(await bounds(at('10:00', '20'), at('10:10', '20'))).toEqual([[30, 30, 'exact']])
     })
 
+    test('does not say the most of who came after a gap: another stay may lie in it', async () => {
+      const owner = { rank: 'owner', contributed: 5 }
+      for (const when of ['10:00', '10:10', '10:20', '20 10:00', '20 10:10']) await sync({ 1: owner }, when)
+      for (const [contributed, when] of [
+        [0, '20 10:20'],
+        [30, '20 10:30'],
+        [90, '20 14:00'],
+      ] as const)
+        await sync({ 1: owner, 2: { joined: '20 10:15', contributed } }, when)
+      expect(
+        await world.rows(
+          `select username, contributed, at_most, quality
+             from analytics.member_contribution('${guild}', ${at('10:05')}, ${at('12:00', '20')})`,
+        ),
+      ).toEqual([
+        ['Player2', 30, null, 'at_least'],
+        ['Player1', 0, 0, 'at_least'],
+      ])
+    })
+
     test('is exact again in an interval after the counter began again, however low it is still', async () => {
       await series([100, 120, 0, 30, 50])
       expect(await contribution(at('10:25'), at('10:50'))).toMatchObject([['Player1', 'owner', 50, 1, 1, 'exact'], {}])

@@ -180,8 +180,9 @@ begin atomic
     select started.*,
            bool_and(period.is_watched and started.is_bounded and not started.is_unlisted and (started.before is not null or started.is_new))
              over (partition by started.player_uuid) as is_sure,
-           -- Who was a member when the period began was no member of another stay before.
-           period.is_begun or bool_or(coalesce(started.joined <= from_time, false)) over (partition by started.player_uuid) as is_whole_time
+           -- Who was a member when the period began was no member of another stay before. Who came later may have had one that no response shows.
+           bool_or(coalesce(started.joined <= from_time or period.is_begun and started.begins <= period.known_at, false))
+             over (partition by started.player_uuid) as is_whole_time
       from started cross join period
   ), stay as materialized (
     -- What a response shows is dated by it where another one lies close before the border; else by the first one within.
