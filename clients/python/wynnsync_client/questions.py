@@ -1171,7 +1171,7 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[FirstTo]:
-        """Who was first seen with at least so much of a counter. at: the first response that shows it; not_before: the last one before that, which did not show it yet; NULL where the first response ever shows it, so that it is not known since when. Of two whose times overlap, who was first is not known. Arguments: kind, such as guild; counter, as in analytics.counter; value; n, how many (10 when left out, 1000 at most)."""
+        """Who was first seen with at least so much of a counter. at: the first response that shows it; not_before: the last one before that, which did not show it yet; NULL where the first number that is left shows it, so that it is not known since when. Of two whose times overlap, who was first is not known. Arguments: kind, such as guild; counter, as in analytics.counter; value; n, how many (10 when left out, 1000 at most)."""
         given = {"kind": kind, "counter": counter, "value": value, "n": n, "limit": limit, "order": order, "select": select, **filters}
         return self._ask("first_to", given, ["place", "entity", "name", "at", "not_before"], {"at", "not_before"})
 

@@ -17,19 +17,23 @@ begin atomic
                                                        reached.at - interval '1 microsecond', reached.at - interval '1 microsecond') one
                         order by one.observed_at desc limit 1) last on true
     left join lateral (
-      select max(response.observed_at) as at from sync.observation response
-       where not last.is_unsent and response.resource = about.resource and response.key = analytics.counter_key(first_to.kind, reached.owner, first_to.counter)
-         and response.status in ('ok', 'unchanged', 'partial')
-         -- Of older days the last number is left: on that day, others may have shown it before.
-         and response.observed_at < case when reached.at < (select tier.fine_since from sync.tier where tier.sample_table = about.sample_table)
-                                         then date_trunc('day', reached.at, 'UTC') else reached.at end
-         and not exists (select from analytics.counter_unsent(first_to.kind, first_to.counter) span
-                          where span.last_sent_at < response.observed_at and span.until_at > response.observed_at)
-       union all
-      select max(one.observed_at)
-        from analytics.counter_series(first_to.kind, reached.owner, reached.part, first_to.counter, '-infinity', reached.at - interval '1 microsecond') one
-       where last.is_unsent and one.value is not null) before on before.at is not null
+      select found.at from (
+        select max(response.observed_at) as at from sync.observation response
+         where not last.is_unsent and response.resource = about.resource and response.key = analytics.counter_key(first_to.kind, reached.owner, first_to.counter)
+           and response.status in ('ok', 'unchanged', 'partial')
+           -- Of older days the last number is left: on that day, others may have shown it before.
+           and response.observed_at < case when reached.at < (select tier.fine_since from sync.tier where tier.sample_table = about.sample_table)
+                                           then date_trunc('day', reached.at, 'UTC') else reached.at end
+           and not exists (select from analytics.counter_unsent(first_to.kind, first_to.counter) span
+                            where span.last_sent_at < response.observed_at and span.until_at > response.observed_at)
+         union all
+        select max(one.observed_at)
+          from analytics.counter_series(first_to.kind, reached.owner, reached.part, first_to.counter, '-infinity', reached.at - interval '1 microsecond') one
+         where last.is_unsent and one.value is not null) found
+       -- Of what a response showed is known that it was less only where a number is left of then.
+       where exists (select from analytics.counter_series(first_to.kind, reached.owner, reached.part, first_to.counter, found.at, found.at) one
+                      where one.observed_at <= found.at and one.value is not null)) before on true
    order by reached.at, reached.owner, reached.part;
 end;
 comment on function analytics.first_to(text, text, numeric, int) is
-'Who was first seen with at least so much of a counter. at: the first response that shows it; not_before: the last one before that, which did not show it yet; NULL where the first response ever shows it, so that it is not known since when. Of two whose times overlap, who was first is not known. Arguments: kind, such as guild; counter, as in analytics.counter; value; n, how many (10 when left out, 1000 at most).';
+'Who was first seen with at least so much of a counter. at: the first response that shows it; not_before: the last one before that, which did not show it yet; NULL where the first number that is left shows it, so that it is not known since when. Of two whose times overlap, who was first is not known. Arguments: kind, such as guild; counter, as in analytics.counter; value; n, how many (10 when left out, 1000 at most).';
