@@ -295,7 +295,8 @@ function sortKeys({ columns }: Question, order: readonly OrderKey[]): SortKey[] 
     const sql = `answer."${key.name}"`
     // Documents may be longer than a URL, and lists of them have no order: their hash stands for them.
     if (/^jsonb?\b|\[\]$/.test(type)) return { ...key, sql: `md5(${sql}::text) collate "C"`, type: 'text' }
-    // The order of the database may be any. It is that of its indexes: by the first column, unasked, a page of a long history is read from one.
+    // Texts that a request sorts by come in the order of their bytes, the same in every database. Unasked, the first column keeps the order of
+    // the database: that of its indexes, from one of which a page of a long history is read.
     const isIndexed = order.length === 0 && place === 0
     return { ...key, sql: type === 'text' && !isIndexed ? `${sql} collate "C"` : sql, type }
   })

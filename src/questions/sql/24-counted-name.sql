@@ -1,3 +1,4 @@
+-- One plan serves all calls: making one takes longer than a call.
 create or replace function analytics.counted_name(kind text, owner uuid, part uuid) returns text
 language sql stable parallel safe set plan_cache_mode = force_generic_plan
 begin atomic
