@@ -203,6 +203,7 @@ comment on table sync.source_file is 'Files of lakes that were imported, or refu
 comment on column sync.source_file.source_id is 'The lake: source_id in sync.source.';
 comment on column sync.source_file.sha256 is 'SHA-256 of the file, in hex.';
 comment on column sync.source_file.table_name is 'The table, such as game.item.';
+comment on column sync.source_file.month is 'The month that its rows are of, such as 2026-05. NULL: of all, or an earlier version of the program imported it.';
 comment on column sync.source_file.taken_at is 'When, by the clock of this machine.';
 comment on column sync.source_file.rows is 'Rows in the file.';
 comment on column sync.source_file.taken is 'Rows of it that are in the table now.';

@@ -132,6 +132,52 @@ describe('a lake that is imported again and has less', () => {
     ])
   })
 
+  test('removes the samples of a month that has none any more, and of a table that has none', async () => {
+    for (const at of ['08:00', '08:10', '31 08:00', '31 08:10'])
+      await syncOnline(theirs, onlineBody({ EU1: [1, ...(at.endsWith('08:00') ? [2] : [])], EU2: [9] }), at)
+    const publish = async () => {
+      await exported()
+      await changeIndex(lake.folder, async (index) => {
+        const whole = index.files.find(({ table, month }) => table === 'game.world_sample' && month === null)
+        // What is by month stays so.
+        if (!whole) return
+        const months = await inMonths(lake.folder, whole, ['2026-06', '2026-07'], 'observed_at')
+        index.files = [...index.files.filter((one) => one !== whole), ...months]
+      })
+    }
+    const days = async () => {
+      const rows = await follower.rows(`select distinct observed_at::date::text from game.world_sample order by 1`)
+      return rows.flat()
+    }
+    await publish()
+    await follow()
+    const before = await linesOf(follower.db, 'game.world_sample')
+    expect(await days()).toEqual(['2026-06-01', '2026-07-01'])
+    await theirs.db.query(`delete from game.world_sample where observed_at < '2026-07-01Z'`)
+    // A refused file of the table: what is gone is not believed, and looked at again.
+    await theirs.db.query(`update game.world_sample set online = online + 1 where world = 'EU2'`)
+    await publish()
+    const path = join(lake.folder, 'index.json')
+    const whole = await readFile(path, 'utf8')
+    await changeIndex(lake.folder, async ({ files }) => {
+      for (const file of files) if (file.table === 'game.world_sample') Object.assign(file, { schema: 'f'.repeat(64) })
+    })
+    expect((await take(follower)).refused.map(({ reason }) => reason)).toEqual([expect.stringContaining('the columns')])
+    expect(await linesOf(follower.db, 'game.world_sample')).toEqual(before)
+    await writeFile(path, whole)
+    await follow()
+    expect(await days()).toEqual(['2026-07-01'])
+    await theirs.db.query('delete from game.world_sample')
+    await publish()
+    await follow()
+    expect(await days()).toEqual([])
+    await theirs.db.query('delete from game.online_sample')
+    await publish()
+    expect(await linesOf(follower.db, 'game.online_sample')).not.toEqual([])
+    await follow()
+    expect(await linesOf(follower.db, 'game.online_sample')).toEqual([])
+  })
+
   test('removes no sample that it has compacted, and none while it does not say since when it has all', async () => {
     await begin()
     await syncOnline(theirs, onlineBody({ EU1: [1, 2, 3], EU2: [9] }), '08:55')
@@ -209,19 +255,25 @@ describe('a lake that is imported again and has less', () => {
 })
 
 /** The rows of a file as files of the months in which they begin. */
-async function inMonths(folder: string, file: LakeFile, months: readonly string[]): Promise<LakeFile[]> {
+async function inMonths(
+  folder: string,
+  file: LakeFile,
+  months: readonly string[],
+  time = 'valid_from',
+): Promise<LakeFile[]> {
   const duck = await openDuckDb()
   const files: LakeFile[] = []
   for (const month of months) {
     const made = join(folder, 'month.parquet')
-    const rows = `from read_parquet('${join(folder, file.path)}') where strftime(valid_from, '%Y-%m') = '${month}'`
+    const rows = `from read_parquet('${join(folder, file.path)}') where strftime(${time}, '%Y-%m') = '${month}'`
     await duck.run(`copy (select * ${rows}) to '${made}' (format parquet)`)
     const [count] = await duck.rows(`select count(*)::integer as rows ${rows}`)
     const sha256 = await sha256Of(made)
     const path = `${file.table}/month=${month}/${sha256.slice(0, 20)}.parquet`
     await mkdir(join(folder, dirname(path)), { recursive: true })
     await copyFile(made, join(folder, path))
-    files.push({ ...file, path, month, sha256, rows: Number(count?.rows), bytes: (await stat(made)).size })
+    if (Number(count?.rows) > 0)
+      files.push({ ...file, path, month, sha256, rows: Number(count?.rows), bytes: (await stat(made)).size })
   }
   duck.close()
   return files

@@ -24,14 +24,19 @@ function next(shown: number, before: number, random: () => number): number {
   return kind < 0.5 ? shown : shown + Math.floor(random() * 60)
 }
 
+/** So many that come at once are no mass return, which another response would have to confirm. */
+const COMING = 4
+
 /** Members 2 to 9 come, go and come back; the counter of member 1 never falls. */
 function responses(random: () => number): object[] {
   const players = new Map([[1, { rank: 'owner', joined: '00:00', contributed: 5, before: 5 }]])
   const away = new Map<number, { joined: string; contributed: number }>()
   return Array.from({ length: RESPONSES }, (_, nth) => {
+    let coming = 0
     for (let player = 2; player < 10; player++) {
       const member = players.get(player)
-      if (!member && random() < 0.4) {
+      if (!member && random() < 0.4 && (nth === 0 || coming < COMING)) {
+        coming++
         // One comes back as if it had not been away, another one anew; some of these with the number that they had.
         const former = away.get(player)
         const joined = (random() < 0.4 ? former?.joined : undefined) ?? time(nth)

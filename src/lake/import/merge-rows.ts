@@ -2,7 +2,6 @@ import { countOf } from '../../db/count-of.ts'
 import type { Sql } from '../../db/database.ts'
 import type { RowsTable } from '../../sync/declare/written-tables.ts'
 import { averageTablesAgain } from '../../sync/respond/load-response.ts'
-import type { LakeFile } from '../index-file.ts'
 import { isOfLake, isOtherObservation } from './blind.ts'
 import { refuseLoss } from './merge-versions.ts'
 import type { Import } from './plan.ts'
@@ -19,20 +18,20 @@ interface StagedPart {
 }
 
 /**
- * SQL: the rows of a table, `own`, of which a file has all that the lake has. Undefined where that is not known: of what was compacted,
+ * SQL: the rows of a table, `own`, of which a step has all that the lake has. Undefined where that is not known: of what was compacted,
  * and of rows in which no player is named any more.
  */
 export async function wholeOf(
   { plan, compacted }: Import,
   { table, time, isAverage }: RowsTable,
-  { sql, file, restricted }: { readonly sql: Sql; readonly file: LakeFile | undefined; readonly restricted: number },
+  { sql, month, restricted }: { readonly sql: Sql; readonly month: string | null; readonly restricted: number },
 ): Promise<string | undefined> {
   const begins = plan.tables.get(table)?.time
-  if (!compacted || isAverage || !file || begins === undefined) return undefined
+  if (!compacted || isAverage || begins === undefined) return undefined
   if (restricted > 0 && !(await rulesOf(sql, table, new Date(0))).required.includes('player_uuid')) return undefined
   const fine = `own.${time} >= '${compacted.get(table)?.toISOString() ?? '-infinity'}'`
-  if (file.month === null) return fine
-  const first = `timestamptz '${file.month}-01T00:00:00Z'`
+  if (month === null) return fine
+  const first = `timestamptz '${month}-01T00:00:00Z'`
   return `${fine} and own.${begins} >= ${first} and own.${begins} < (${first} at time zone 'UTC' + interval '1 month') at time zone 'UTC'`
 }
 

@@ -12,7 +12,10 @@ import { followingTables, takenTables } from './taken-tables.ts'
 /** Files that are imported together, in one transaction. */
 export interface Step {
   readonly of: WrittenTable | 'ledger'
+  /** None: the lake has no row of it any more. */
   readonly files: readonly LakeFile[]
+  /** Of a table of rows: the month they are of, such as `2026-05`; null: all. */
+  readonly month: string | null
 }
 
 export interface Refused {
@@ -81,11 +84,11 @@ export interface Import {
 /** What is to be imported of a lake. Reads only. */
 export async function planOf(sql: Sql, index: LakeIndex): Promise<Plan> {
   const tables = new Map((await lakeTables(sql, index.people)).map((table) => [table.name, table]))
-  const rows = await sql.query<{ sha256: string; table: string }>(
-    'select sha256, table_name as table from sync.source_file where source_id = $1',
+  const before = await sql.query<{ sha256: string; table: string; month: string | null }>(
+    'select sha256, table_name as table, month from sync.source_file where source_id = $1',
     [index.source],
   )
-  const known = new Set(rows.map(({ sha256 }) => sha256))
+  const known = new Set(before.map(({ sha256 }) => sha256))
   const names = new Set([...takenTables.flatMap((one) => [one.table, ...partsOf(one)]), ...LEDGER])
   const refused: Refused[] = []
   const files = index.files.filter(({ table, path, schema }) => {
@@ -97,19 +100,30 @@ export async function planOf(sql: Sql, index: LakeIndex): Promise<Plan> {
   })
   const of = (name: string) => files.filter(({ table }) => table === name).sort((a, b) => (a.path < b.path ? -1 : 1))
   const fresh = (name: string) => of(name).filter(({ sha256 }) => !known.has(sha256))
-  const listed = new Set(index.files.map(({ table }) => table))
-  const taken = new Set(rows.map(({ table }) => table))
-  // An export has no file of a table without rows. A lake of another kind, such as one without names, does not have the table.
-  const isEmptied = (name: string) => taken.has(name) && !listed.has(name) && Object.hasOwn(index.tables, name)
+  // An export has no file of what has no rows. A lake of another kind, such as one without names, does not have the table.
+  const emptied = (name: string): (string | null)[] => {
+    if (!Object.hasOwn(index.tables, name) || refused.some(({ what }) => what.startsWith(`${name}/`))) return []
+    const listed = of(name).map(({ month }) => month)
+    const months = before.flatMap(({ table, month }) => (table === name ? [month] : []))
+    if (listed.length === 0) return months.length > 0 ? [null] : []
+    return listed.includes(null)
+      ? []
+      : [...new Set(months)].filter((month) => month !== null && !listed.includes(month))
+  }
   const steps = takenTables.flatMap((one): Step[] => {
-    if (one.kind === 'rows') return fresh(one.table).map((file) => ({ of: one, files: [file] }))
+    if (one.kind === 'rows')
+      return [
+        ...emptied(one.table).map((month) => ({ of: one, files: [], month })),
+        ...fresh(one.table).map((file) => ({ of: one, files: [file], month: file.month })),
+      ]
     // What a lake has of a history is all of it: what it lacks now was withdrawn.
     const names = [one.table, ...partsOf(one)]
     const isNew = of(one.table).length > 0 && names.some((name) => fresh(name).length > 0)
-    return isNew || isEmptied(one.table) ? [{ of: one, files: names.flatMap(of) }] : []
+    const isEmptied = emptied(one.table).includes(null)
+    return isNew || isEmptied ? [{ of: one, files: names.flatMap(of), month: null }] : []
   })
   const ledger = LEDGER.flatMap((name) => (LEDGER.some((each) => fresh(each).length > 0) ? of(name) : []))
-  if (ledger.length > 0) steps.push({ of: 'ledger', files: ledger })
+  if (ledger.length > 0) steps.push({ of: 'ledger', files: ledger, month: null })
   const all = steps.flatMap((step) => step.files)
   return {
     steps,

@@ -136,12 +136,13 @@ async function takeFetched(work: Import, step: Step, taking: Taking): Promise<Ta
   for (const { file } of of === 'ledger' && work.broken.size > 0 ? [] : whole) {
     const { rows = 0, refused = 0 } = staged.get(file.table) ?? {}
     await sql.query(
-      `insert into sync.source_file (source_id, sha256, table_name, taken_at, rows, taken, refused)
-       values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+      `insert into sync.source_file (source_id, sha256, table_name, month, taken_at, rows, taken, refused)
+       values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
       [
         work.index.source,
         file.sha256,
         file.table,
+        file.month,
         new Date(work.options.clock.now()),
         rows + refused,
         taken.get(file.table)?.taken ?? 0,
@@ -149,10 +150,14 @@ async function takeFetched(work: Import, step: Step, taking: Taking): Promise<Ta
       ],
     )
   }
-  // What the lake replaced is new when it is there again.
+  // Without the tiers nothing is removed: the next call looks at what is gone again.
+  if (step.files.length === 0 && work.compacted === undefined) return []
+  // What the lake replaced is new when it is there again. A month that it has no more is known until its own step.
+  const month = of !== 'ledger' && of.kind === 'rows' ? step.month : null
   await sql.query(
-    `delete from sync.source_file where source_id = $1 and table_name = any($2::text[]) and sha256 <> all($3::text[])`,
-    [work.index.source, [...names], work.index.files.map(({ sha256 }) => sha256)],
+    `delete from sync.source_file where source_id = $1 and table_name = any($2::text[]) and sha256 <> all($3::text[])
+        and (month is null or $4::text is null or month = $4)`,
+    [work.index.source, [...names], work.index.files.map(({ sha256 }) => sha256), month],
   )
   return names.flatMap((table) => {
     const { rows, refused, restricted } = staged.get(table) ?? { rows: 0, refused: 0, restricted: 0 }
@@ -164,14 +169,13 @@ async function takeFetched(work: Import, step: Step, taking: Taking): Promise<Ta
 /** Copies rows that meet nothing into their tables. Undefined where they could meet something. @throws DoesNotFit */
 async function place(
   work: Import,
-  { of, files }: Step,
+  { of, month }: Step,
   taking: Taking,
   staged: Map<string, Staged>,
 ): Promise<Merged | undefined> {
   const { sql, mayPlace, fetched } = taking
   if (!mayPlace || of === 'ledger') return undefined
   const names = [of.table, ...('parts' in of ? of.parts : [])]
-  const month = of.kind === 'rows' ? (files[0]?.month ?? null) : null
   if (!(await meetsNothing(sql, of, { tables: names.map((name) => work.plan.tables.get(name)), month })))
     return undefined
   // While rows are copied, the tables have no indexes that say which values have a limit.
@@ -201,12 +205,8 @@ async function place(
   return new Map([[of.table, { taken: staged.get(of.table)?.rows ?? 0, conflicts: 0 }]])
 }
 
-async function stageAndMerge(
-  work: Import,
-  { of, files }: Step,
-  taking: Taking,
-  staged: Map<string, Staged>,
-): Promise<Merged> {
+async function stageAndMerge(work: Import, step: Step, taking: Taking, staged: Map<string, Staged>): Promise<Merged> {
+  const { of } = step
   const { sql, fetched, mayPlace } = taking
   const names = of === 'ledger' ? LEDGER : [of.table, ...('parts' in of ? of.parts : [])]
   for (const name of names) {
@@ -218,11 +218,12 @@ async function stageAndMerge(
     names.includes(what.replace(/\/.*/, '')),
   )
   const follows = !isRefused && ![...staged.values()].some(({ lacks }) => lacks)
-  return await merge(
-    work,
-    { of, files },
-    { sql, follows, mayPlace, restricted: staged.get(names[0] ?? '')?.restricted ?? 0 },
-  )
+  return await merge(work, step, {
+    sql,
+    follows,
+    mayPlace,
+    restricted: staged.get(names[0] ?? '')?.restricted ?? 0,
+  })
 }
 
 async function stage(work: Import, taking: Taking, copying: Omit<Copying, 'into'>): Promise<Staged> {
@@ -294,7 +295,7 @@ interface Merging {
   readonly mayPlace: boolean
 }
 
-async function merge(work: Import, { of, files }: Step, merging: Merging): Promise<Merged> {
+async function merge(work: Import, { of, month }: Step, merging: Merging): Promise<Merged> {
   const { index, compacted, broken } = work
   const { sql, follows } = merging
   const sourceId = index.source
@@ -319,7 +320,7 @@ async function merge(work: Import, { of, files }: Step, merging: Merging): Promi
   await createSeen(sql, index.coverage)
   const staged = stagedName(of.table)
   const isWhole = of.kind === 'rows' && follows
-  const whole = isWhole ? await wholeOf(work, of, { ...merging, file: files[0] }) : undefined
+  const whole = isWhole ? await wholeOf(work, of, { ...merging, month }) : undefined
   const keys = keysOf(of, whole)
   await createBlind(sql, [of], { keys, sourceId: follows ? sourceId : undefined })
   if (of.kind === 'versions') {

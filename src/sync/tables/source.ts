@@ -27,6 +27,9 @@ export const sourceFile = syncTable(
     sourceId: text('The lake: source_id in sync.source.').notNull(),
     sha256: text('SHA-256 of the file, in hex.').notNull(),
     tableName: text('The table, such as game.item.').notNull(),
+    month: text(
+      'The month that its rows are of, such as 2026-05. NULL: of all, or an earlier version of the program imported it.',
+    ),
     takenAt: instant('When, by the clock of this machine.').notNull(),
     rows: bigint('Rows in the file.').notNull(),
     taken: bigint('Rows of it that are in the table now.').notNull(),

@@ -1,0 +1,1 @@
+ALTER TABLE "sync"."source_file" ADD COLUMN "month" text;
