@@ -301,6 +301,26 @@ test('a page of a long history reads what it shows, wherever it begins', async (
   expect(pages).toEqual(['place 001', 'place 150', 'place 150'])
 })
 
+test('a page of sessions makes those of the players alone whom it shows', async () => {
+  const db = await testDatabase('server')
+  await db.query(
+    `insert into game.player_listing (player_uuid, first_listed_at, last_listed_at, login_earliest, logout_latest, world, last_world)
+     select md5(player::text)::uuid, at, at + interval '1 hour', at - interval '5 min', at + interval '65 min', 'EU1', 'EU1'
+       from generate_series(1, 200) player, generate_series(1, 20) day, lateral (select timestamptz '2026-01-01Z' + day * interval '1 day' as at) begun`,
+  )
+  await db.query('analyze game.player_listing')
+  const question = (await readQuestions(db)).find(({ name }) => name === 'player_session')
+  if (!question) throw new Error('there is no player_session')
+  const [statement] = pageStatements(
+    question,
+    { args: [], filters: [], select: [], order: [] },
+    { limit: 30, after: undefined },
+  )
+  const { text = '', values } = statement ?? {}
+  expect((await db.query(text, values)).length).toBeGreaterThanOrEqual(30)
+  expect(await scansBegun(db, /^player_listing$/, text, values)).toBeLessThan(20)
+})
+
 test('the last whole response is found without reading those of a month that are not whole', async () => {
   const db = await testDatabase('server')
   await db.query(

@@ -1,24 +1,4 @@
 create or replace view analytics.player_session as
-with named as (
-  -- The latest name in a profile, or else in a guild. Players without a name come last.
-  select profile.player_uuid, profile.username from game.player profile
-   where profile.username is not null
-     and not exists (select from game.player later where later.player_uuid = profile.player_uuid
-                        and later.username is not null and later.valid_from > profile.valid_from)
-  union all
-  select member_name.player_uuid, member_name.username
-    from (select member.player_uuid, member.username from game.guild_member member
-           where member.username is not null
-             and not exists (select from game.guild_member later where later.player_uuid = member.player_uuid
-                                and later.username is not null
-                                and (later.valid_from, later.guild_uuid) > (member.valid_from, member.guild_uuid))) member_name
-   where not exists (select from game.player profile where profile.player_uuid = member_name.player_uuid and profile.username is not null)
-  union all
-  select nameless.player_uuid, null
-    from (select distinct listed.player_uuid from game.player_listing listed) nameless
-   where not exists (select from game.player profile where profile.player_uuid = nameless.player_uuid and profile.username is not null)
-     and not exists (select from game.guild_member member where member.player_uuid = nameless.player_uuid and member.username is not null)
-)
 select named.player_uuid, named.username, session.world,
        session.login_earliest, session.login_latest,
        case when session.logout_latest is not null or not session.is_listed then session.logout_earliest end as logout_earliest,
@@ -32,7 +12,27 @@ select named.player_uuid, named.username, session.world,
        session.login_latest as login_estimate,
        case when session.logout_latest is not null or not session.is_listed then session.logout_earliest end as logout_estimate,
        extract(epoch from greatest(session.logout_earliest, session.login_latest) - session.login_latest)::double precision as seconds_estimate
-  from named
+  -- Sorted here, so that a page makes the sessions of those players alone whom it shows. Not in a "with": Postgres would plan that without the order.
+  from (select * from (
+    -- The latest name in a profile, or else in a guild. Players without a name come last.
+    select profile.player_uuid, profile.username from game.player profile
+     where profile.username is not null
+       and not exists (select from game.player later where later.player_uuid = profile.player_uuid
+                          and later.username is not null and later.valid_from > profile.valid_from)
+    union all
+    select member_name.player_uuid, member_name.username
+      from (select member.player_uuid, member.username from game.guild_member member
+             where member.username is not null
+               and not exists (select from game.guild_member later where later.player_uuid = member.player_uuid
+                                  and later.username is not null
+                                  and (later.valid_from, later.guild_uuid) > (member.valid_from, member.guild_uuid))) member_name
+     where not exists (select from game.player profile where profile.player_uuid = member_name.player_uuid and profile.username is not null)
+    union all
+    select nameless.player_uuid, null
+      from (select distinct listed.player_uuid from game.player_listing listed) nameless
+     where not exists (select from game.player profile where profile.player_uuid = nameless.player_uuid and profile.username is not null)
+       and not exists (select from game.guild_member member where member.player_uuid = nameless.player_uuid and member.username is not null)
+  ) named order by player_uuid) named
  -- One player after another: a question about one, by name or uuid, reads nothing of the others.
  cross join lateral (
    select min(part.listed_from) as listed_from, max(part.listed_until) as listed_until,
