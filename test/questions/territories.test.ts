@@ -190,6 +190,27 @@ describe.each(kindsOfLongTests)('questions about territories on the %s database'
     expect(await matrix('11:00', '12:00')).toEqual([])
   })
 
+  test('3: who takes from whom while hardly anybody looked says so', async () => {
+    const shares = (from: string, to: string) =>
+      world.rows(
+        `select attacker, captures, round(coverage::numeric, 3)::text from analytics.capture_matrix(${at(from)}, ${at(to)})`,
+      )
+    // Without a schedule nobody knows how many responses there should be.
+    expect(await shares('10:05', '10:15')).toEqual([['Guild b', 1, null]])
+    await setExpectedInterval(world.db, {
+      resource: 'territories',
+      everySeconds: 600,
+      setBy: 'start',
+      at: new Date(instantOf('10:00')),
+    })
+    await world.sync(territories, { Oak: place('b', '12:30'), Ash: place('a', '10:20') }, '13:00')
+    // The response of 10:50 did not come.
+    expect(await shares('10:30', '11:00')).toEqual([['Guild a', 1, '0.667']])
+    // Of two hours the first ten minutes: the response of 11:00 speaks until the next one was due.
+    expect(await shares('11:00', '13:00')).toEqual([['Guild b', 1, '0.083']])
+    expect(await shares('12:00', '13:00')).toEqual([['Guild b', 1, '0.000']])
+  })
+
   test('4: the map at a moment, with the places that nobody holds', async () => {
     expect(
       await world.rows(

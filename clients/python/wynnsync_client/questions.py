@@ -13,7 +13,7 @@ TerritoryHold = TypedDict("TerritoryHold", {"territory": Optional[str], "guild_u
 
 TerritoryCapture = TypedDict("TerritoryCapture", {"captured_at": Optional[Instant], "observed_at": Optional[Instant], "territory": Optional[str], "from_guild_uuid": Optional[str], "from_guild_name": Optional[str], "to_guild_uuid": Optional[str], "to_guild_name": Optional[str], "is_recapture": Optional[bool], "not_before": Optional[Instant]})
 
-CaptureMatrix = TypedDict("CaptureMatrix", {"attacker_uuid": Optional[str], "attacker": Optional[str], "defender_uuid": Optional[str], "defender": Optional[str], "captures": Optional[float]})
+CaptureMatrix = TypedDict("CaptureMatrix", {"attacker_uuid": Optional[str], "attacker": Optional[str], "defender_uuid": Optional[str], "defender": Optional[str], "captures": Optional[float], "coverage": Optional[float]})
 
 MapAt = TypedDict("MapAt", {"territory": Optional[str], "guild_uuid": Optional[str], "guild_name": Optional[str], "guild_prefix": Optional[str], "held_from": Optional[Instant], "reason": Optional[str]})
 
@@ -612,9 +612,9 @@ class Questions:
         select: Optional[str] = None,
         **filters: Filter,
     ) -> Rows[CaptureMatrix]:
-        """Who took how many territories from whom in [from_time, to_time). A guild that took a place again counts against itself; defender is NULL where it had no owner."""
+        """Who took how many territories from whom in [from_time, to_time). A guild that took a place again counts against itself; defender is NULL where it had no owner. coverage is the share (0..1) of the period that was watched: of the rest, captures of a place that changed hands twice are not there, and in the future or without a schedule it is NULL."""
         given = {"from_time": from_time, "to_time": to_time, "limit": limit, "order": order, "select": select, **filters}
-        return self._ask("capture_matrix", given, ["attacker_uuid", "attacker", "defender_uuid", "defender", "captures"], {*()})
+        return self._ask("capture_matrix", given, ["attacker_uuid", "attacker", "defender_uuid", "defender", "captures", "coverage"], {*()})
 
     def map_at(
         self,

@@ -203,6 +203,8 @@ interface CaptureMatrixColumns {
   readonly defender: string
   /** How many times it took one. */
   readonly captures: number
+  /** The share of that time for which responses speak, 0 .. 1; NULL where none was expected. */
+  readonly coverage: number
 }
 export type CaptureMatrixArguments = Given<Arguments, never, 'from_time' | 'to_time', CaptureMatrixColumns>
 export type CaptureMatrixRow = Row<CaptureMatrixColumns>
@@ -1435,7 +1437,7 @@ export interface Questions {
   readonly territoryHold: AskAny<TerritoryHoldArguments, TerritoryHoldRow>
   /** Every capture that a response showed, also by the guild that already held the place. The first response about a territory shows its owner, not a capture. */
   readonly territoryCapture: AskAny<TerritoryCaptureArguments, TerritoryCaptureRow>
-  /** Who took how many territories from whom in [from_time, to_time). A guild that took a place again counts against itself; defender is NULL where it had no owner. */
+  /** Who took how many territories from whom in [from_time, to_time). A guild that took a place again counts against itself; defender is NULL where it had no owner. coverage is the share (0..1) of the period that was watched: of the rest, captures of a place that changed hands twice are not there, and in the future or without a schedule it is NULL. */
   readonly captureMatrix: AskAny<CaptureMatrixArguments, CaptureMatrixRow>
   /** Every territory known at an instant and who held it; guild columns are NULL where it had no owner, and, with the reason not observed, where no response came for long and the next one showed something else, or none has come. Argument: at, the instant (now when left out). */
   readonly mapAt: AskAny<MapAtArguments, MapAtRow>
