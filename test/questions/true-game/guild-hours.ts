@@ -21,7 +21,9 @@ export function questionsOfHours(of: () => Played): void {
         hours.set(begin, [...(hours.get(begin) ?? []), online])
       }
       const cells = new Map<string, { averages: number[]; most: number; cells: number }>()
-      for (let at = Math.floor(from.getTime() / 3_600_000); at * 3_600_000 < to.getTime(); at++) {
+      // A guild that one response alone showed has an empty period, of which there is no hour.
+      const begin = from < to ? Math.floor(from.getTime() / 3_600_000) : Infinity
+      for (let at = begin; at * 3_600_000 < to.getTime(); at++) {
         const when = new Date(at * 3_600_000)
         const name = `${when.getUTCDay() || 7} ${when.getUTCHours()}`
         const cell = cells.get(name) ?? { averages: [], most: -1, cells: 0 }
