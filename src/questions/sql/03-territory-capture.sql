@@ -2,9 +2,10 @@ create or replace view analytics.territory_capture as
 select capture.captured_at, capture.observed_at, capture.territory, capture.from_guild_uuid, capture.from_guild_name,
        capture.to_guild_uuid, capture.to_guild_name,
        capture.from_guild_uuid is not distinct from capture.to_guild_uuid as is_recapture,
-       analytics.whole_response_before('territories', analytics.territory_sent_until(
-         '{/guild,/guild/uuid}', least(capture.captured_at, capture.observed_at))) as not_before
-  from game.territory_capture capture;
+       before.whole_response_before as not_before
+  from game.territory_capture capture
+ cross join lateral analytics.territory_sent_until('{/guild,/guild/uuid}', least(capture.captured_at, capture.observed_at)) sent
+ cross join lateral analytics.whole_response_before('territories', sent.territory_sent_until) before;
 comment on view analytics.territory_capture is 'Every capture that a response showed, also by the guild that already held the place. The first response about a territory shows its owner, not a capture.';
 comment on column analytics.territory_capture.captured_at is 'When it happened, by the game''s own clock; when first seen where the API gave no time.';
 comment on column analytics.territory_capture.observed_at is 'observed_at of the first response that showed it.';
