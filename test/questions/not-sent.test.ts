@@ -229,6 +229,11 @@ describe.each(kindsOfPart)('while the API does not send a field, in the %s datab
       ['08 10:00', 8, null, null, null],
       ['09 10:00', 9, null, null, null],
     ])
+    // The view writes out what these functions say.
+    const before = `analytics.whole_response_before('territories', analytics.territory_sent_until('{/guild,/guild/uuid}', captured_at))`
+    expect(
+      await rows(`select distinct to_guild_name, captured_at, not_before, ${before} from analytics.territory_capture`),
+    ).toEqual([['Guild c', '06 09:00', '02 10:00', '02 10:00']])
     const rated = await rows(
       'select guild_name, holding_estimate, coverage, reason from analytics.season_rating(1) order by 1',
     )

@@ -54,6 +54,12 @@ describe('what is asked of many samples reads few of them:', () => {
     expect(functions.map(({ name }) => name)).toContain('territory_unknown_from')
     expect(called).toEqual([])
   })
+
+  test('a page of captures calls no function with the rights of its owner for each', async () => {
+    const db = await testDatabase('server')
+    const plan = await db.values('explain (verbose) select * from analytics.territory_capture')
+    expect(plan.flat().join('\n')).not.toMatch(/analytics\.\w+\(/)
+  })
 })
 
 describe('a name among many is found without reading the others:', () => {

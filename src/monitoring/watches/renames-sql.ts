@@ -49,7 +49,7 @@ select distinct on (uuid, at) * from (${[
     {
       given: `changed.resource = 'guild-list' and ($2::text[] is null and $3::text[] is null or now.guild_uuid::text = any($2))`,
       guild: 'now.guild_uuid',
-      notBefore: `(select before.whole_response_before from analytics.whole_response_before('guild-list', changed.observed) before)`,
+      notBefore: `analytics.whole_response_before('guild-list', changed.observed)`,
     },
   ),
   renamedIn(

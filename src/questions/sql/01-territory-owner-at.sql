@@ -49,7 +49,7 @@ begin atomic
          case when hold.is_known then hold.valid_from end,
          case when hold.is_known then nullif(hold.valid_until, 'infinity') end,
          analytics.territory_confirmed_until(hold.observed_at, least(
-           (select sent.territory_sent_until from analytics.territory_sent_until('{/guild,/guild/uuid}', hold.end_seen) sent),
+           analytics.territory_sent_until('{/guild,/guild/uuid}', hold.end_seen),
            analytics.unread_from('territories/holds', hold.territory, hold.end_seen))),
          case when not hold.is_known then 'not observed' end
     -- Holds do not overlap: the last that began is the one.

@@ -19,7 +19,7 @@ begin atomic
                                 least((select min(unread.from_at) from sync.unread
                                         where unread.resource = 'territories/holds' and unread.key = one.territory and unread.from_at < one.valid_until
                                           and coalesce(unread.until_at, 'infinity') >= one.valid_until),
-                                      (select sent.territory_sent_until from analytics.territory_sent_until('{/guild,/guild/uuid}', one.valid_until) sent)) as unread_from
+                                      analytics.territory_sent_until('{/guild,/guild/uuid}', one.valid_until)) as unread_from
                            from game.territory_hold one
                           where one.territory = place.territory and one.valid_from <= definition.started_at
                           order by one.valid_from desc limit 1) standing

@@ -60,7 +60,7 @@ language sql stable parallel safe set jit = off
 begin atomic
   select version.valid_from, nullif(version.valid_until, 'infinity'), version.is_hq, version.treasury, version.defences,
          analytics.territory_confirmed_until(version.valid_from, least(
-           (select sent.territory_sent_until from analytics.territory_sent_until('{/hq,/treasury,/defences}', version.valid_until) sent),
+           analytics.territory_sent_until('{/hq,/treasury,/defences}', version.valid_until),
            analytics.unread_from('territories', version.territory, version.valid_until)))
     from game.territory version
    where version.territory = territory_standing.territory and version.valid_from < to_time and version.valid_until > from_time

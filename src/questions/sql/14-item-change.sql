@@ -1,10 +1,9 @@
 create or replace view analytics.item_change as
 select change.changed_at, instant.patch, change.key as internal_name, version.display_name, change.path,
        change.old_value, change.new_value, change.is_revert,
-       before.whole_response_before as not_before
+       analytics.whole_response_before('items', change.changed_at) as not_before
   from game.field_change change
   join analytics.change_instant instant on instant.changed_at = change.changed_at
- cross join lateral analytics.whole_response_before('items', change.changed_at) before
   left join lateral (select item.display_name from game.item
                       where item.internal_name = change.key and item.valid_from <= change.changed_at
                       order by item.valid_from desc limit 1) version on true

@@ -46,8 +46,7 @@ select changed.patch,
        case when sum(changed.technical) = sum(changed.changes) then 'format' else 'game' end as kind,
        sum(changed.technical)::int as technical_changes,
        max(changed.last_at) as ended_at,
-       (select before.whole_response_before
-          from analytics.whole_response_before((array_agg(changed.resource order by changed.first_at))[1], min(changed.first_at)) before) as not_before
+       analytics.whole_response_before((array_agg(changed.resource order by changed.first_at))[1], min(changed.first_at)) as not_before
   from changed
  group by changed.patch;
 

@@ -1,10 +1,9 @@
 create or replace view analytics.recipe_change as
 select change.changed_at, instant.patch, change.key as internal_name, change.key as display_name, change.path,
        change.old_value, change.new_value, change.is_revert,
-       before.whole_response_before as not_before
+       analytics.whole_response_before('recipes', change.changed_at) as not_before
   from game.field_change change
   join analytics.change_instant instant on instant.changed_at = change.changed_at
- cross join lateral analytics.whole_response_before('recipes', change.changed_at) before
  where change.resource = 'recipes';
 
 comment on view analytics.recipe_change is 'What changed in recipes, one row per changed path. The first response is where history begins, not a change.';

@@ -1,10 +1,9 @@
 create or replace view analytics.ability_change as
 select change.changed_at, instant.patch, split_part(change.key, '/', 1) as class, coalesce(version.name, version.id) as name, change.path, change.old_value, change.new_value,
        change.is_revert, change.key,
-       before.whole_response_before as not_before
+       analytics.whole_response_before('ability-trees', change.changed_at) as not_before
   from game.field_change change
   join analytics.change_instant instant on instant.changed_at = change.changed_at
- cross join lateral analytics.whole_response_before('ability-trees', change.changed_at) before
   left join lateral (select ability.name, ability.id from game.ability
                       where ability.class = split_part(change.key, '/', 1) and ability.kind = split_part(change.key, '/', 2)
                         and ability.id = split_part(change.key, '/', 3) and ability.valid_from <= change.changed_at

@@ -1,10 +1,9 @@
 create or replace view analytics.aspect_change as
 select change.changed_at, instant.patch, version.required_class as class, version.name as name, change.path, change.old_value, change.new_value,
        change.is_revert, change.key,
-       before.whole_response_before as not_before
+       analytics.whole_response_before('aspects', change.changed_at) as not_before
   from game.field_change change
   join analytics.change_instant instant on instant.changed_at = change.changed_at
- cross join lateral analytics.whole_response_before('aspects', change.changed_at) before
   left join lateral (select aspect.name, aspect.required_class from game.aspect
                       where aspect.internal_name = change.key and aspect.valid_from <= change.changed_at
                       order by aspect.valid_from desc limit 1) version on true

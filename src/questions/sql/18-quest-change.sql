@@ -1,10 +1,9 @@
 create or replace view analytics.quest_change as
 select change.changed_at, instant.patch, null::text as class, change.key as name, change.path, change.old_value, change.new_value,
        change.is_revert, change.key,
-       before.whole_response_before as not_before
+       analytics.whole_response_before('quests', change.changed_at) as not_before
   from game.field_change change
   join analytics.change_instant instant on instant.changed_at = change.changed_at
- cross join lateral analytics.whole_response_before('quests', change.changed_at) before
  where change.resource = 'quests';
 
 comment on view analytics.quest_change is 'How the number of quests changed: the API says no more of them. The first response is where history begins, not a change.';
