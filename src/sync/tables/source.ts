@@ -103,7 +103,7 @@ const numbers = 'made by the program'
 export const sourceNaming = [
   namesPeople(origin, {}, { 'set by a person': ['baseUrl'] }),
   namesPeople(source, {}, { 'set by a person': ['place'], [numbers]: ['sourceId', 'kind', 'program'] }),
-  namesPeople(sourceFile, {}, { [numbers]: ['sourceId', 'sha256', 'tableName'] }),
+  namesPeople(sourceFile, {}, { [numbers]: ['sourceId', 'sha256', 'tableName', 'month'] }),
   namesPeople(sourceSpan, {}, { [numbers]: ['sourceId', 'resource'] }),
   namesPeople(sourceVersion, { key: 'row' }, { [numbers]: ['sourceId', 'tableName'] }),
   namesPeople(sourceConflict, { key: 'row' }, { [numbers]: ['sourceId', 'tableName'] }),
