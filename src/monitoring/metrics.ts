@@ -146,8 +146,13 @@ export function createMeter(watched: readonly Watched[], clock: Clock) {
      */
     stuck: (accepted?: ReadonlyMap<string, Date>): Stuck[] =>
       watched.flatMap(({ resource, everySeconds }) => {
-        const since = Math.max(lastAccepted.get(resource) ?? startedAt, accepted?.get(resource)?.getTime() ?? 0)
-        const isLate = clock.now() - since > 1000 * (2 * everySeconds + STUCK_AFTER_SECONDS)
+        const now = clock.now()
+        // By a clock that was set back, it would not be late for as long: it has its time anew.
+        const own = Math.min(lastAccepted.get(resource) ?? startedAt, now)
+        if (own === now) lastAccepted.set(resource, own)
+        const others = accepted?.get(resource)?.getTime() ?? 0
+        const since = Math.max(own, others <= now ? others : 0)
+        const isLate = now - since > 1000 * (2 * everySeconds + STUCK_AFTER_SECONDS)
         return isLate ? [{ resource, since, last: lastRun.get(resource) }] : []
       }),
   }

@@ -98,7 +98,8 @@ function pingOf(db: Database, clock: Clock): () => Promise<readonly string[]> {
     }
   }
   return async () => {
-    unansweredSince ??= clock.now()
+    // By a clock that was set back, it would be silent for no time.
+    unansweredSince = Math.min(unansweredSince ?? clock.now(), clock.now())
     running ??= ping()
     await within(clock, DATABASE_TIMEOUT_MS, running)
     if (problem !== undefined) return [problem]

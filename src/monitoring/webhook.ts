@@ -56,9 +56,6 @@ interface Posted {
   readonly pause: number
 }
 
-/** The longest pause that a receiver may ask for, ms. */
-const LONGEST_PAUSE_MS = 3_600_000
-
 /** Posts once, and once more when that failed; returns the reason of a failure, or null. */
 async function post(request: Post): Promise<string | null> {
   const { clock, signal } = request
@@ -129,7 +126,7 @@ function pauseOf(
   const date = Date.parse(String(headers['retry-after'])) - (Date.parse(String(headers.date)) || now)
   const given = [Number.isNaN(after) ? date / 1000 : after, isSpent ? secondsOf('x-ratelimit-reset-after') : Number.NaN]
   const seconds = given.filter((one) => one > 0)
-  return Math.min(LONGEST_PAUSE_MS, 1000 * Math.max(0, ...seconds))
+  return 1000 * Math.max(0, ...seconds)
 }
 
 interface Notice {

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { virtualClock } from '../../src/base/clock.ts'
+import { systemClock, virtualClock } from '../../src/base/clock.ts'
 import { openServer } from '../../src/db/server/server.ts'
 import { counter, createMeter, histogram, metricsText } from '../../src/monitoring/metrics.ts'
 import { serveMetrics } from '../../src/monitoring/metrics-server.ts'
@@ -124,6 +124,17 @@ describe('the scheduler', () => {
     expect(meter.stuck(new Map([['territories', new Date(1_000_000)]]))).toEqual([])
     meter.run(run('ok'))
     expect(meter.stuck()).toEqual([])
+  })
+
+  test('counts as stuck also by a clock that was set back by a day, once its time has passed anew', () => {
+    let now = 86_400_000
+    const meter = createMeter(watched, { ...systemClock, now: () => now })
+    meter.run(run('ok'))
+    now = 0
+    expect(meter.stuck()).toEqual([])
+    now = 2_000_000
+    const accepted = new Map([['territories', new Date(86_400_000)]])
+    expect(meter.stuck(accepted)).toMatchObject([{ resource: 'territories', since: 0 }])
   })
 
   test('counts a run that a signal ended by its status, and as no failure', () => {

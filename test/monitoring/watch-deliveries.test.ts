@@ -10,7 +10,7 @@ const minute = 60_000
 type Body = any
 
 describe.each(kindsAtNight)('watches whose receivers fail, wait or come back, on the %s database,', (kind) => {
-  const { world, watched, oak } = watchedWorld(kind)
+  const { world, watched, oak, setBack } = watchedWorld(kind)
 
   test('repeat what failed with the same key until the receiver takes it, or for a day', async () => {
     let status = 500
@@ -52,6 +52,27 @@ describe.each(kindsAtNight)('watches whose receivers fail, wait or come back, on
     expect(receiver.got.length).toBeLessThan(70)
     expect(warnings.at(-1)).toBe('watch all: status 404; the message is given up')
     expect(await readDeliveries(world.db)).toMatchObject([{ number: 4, sending: null, error: 'status 404' }])
+  })
+
+  test('repeat what failed, or was to wait, at once by a clock that was set back by a day', async () => {
+    let status = 429
+    const receiver = await openReceiver(
+      () => status,
+      () => ({ 'retry-after': '90' }),
+    )
+    await oak('a', '09:00', '10:00')
+    const target = { type: 'webhook', url: receiver.url }
+    const { watching } = await watched([{ name: 'all', events: ['captured'], groupSeconds: 0, target }])
+    await oak('b', '10:30', '11:00')
+    await watching.look()
+    status = 204
+    setBack(1440 * minute)
+    for (const at of ['11:00:05', '11:00:10']) {
+      await world.clock.advanceTo(instantOf(at))
+      await watching.look()
+    }
+    expect(receiver.got).toHaveLength(2)
+    expect(await readDeliveries(world.db)).toMatchObject([{ sending: null, error: null }])
   })
 
   test('send everything of the last day, in order, to a receiver that comes back after days', async () => {

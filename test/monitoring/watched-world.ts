@@ -15,6 +15,15 @@ const notifies = { notifies: true }
 /** A database with a territory that changes hands, and what watches it. */
 export function watchedWorld(kind: Database['kind']) {
   const world = worldOf(kind)
+  let behind = 0
+
+  /** Sets the clock of what watches back, ms. */
+  function setBack(ms: number) {
+    behind = ms
+    onTestFinished(() => {
+      behind = 0
+    })
+  }
 
   /** Watches that have begun, and what they warn of. */
   async function watched(watches: readonly object[], more: object = {}) {
@@ -30,7 +39,7 @@ export function watchedWorld(kind: Database['kind']) {
     const warnings: string[] = []
     const warn = (message: string) => void warnings.push(message)
     // Receivers take real time, of which the world's clock knows nothing.
-    const clock = { ...systemClock, now: () => world.clock.now() }
+    const clock = { ...systemClock, now: () => world.clock.now() - behind }
     const watching = openWatching({ db: world.db, file, clock, warn })
     onTestFinished(() => watching.close(1000))
     await watching.begin()
@@ -40,5 +49,5 @@ export function watchedWorld(kind: Database['kind']) {
   const oak = (letter: string, acquired: string, at: string) =>
     world.sync(territories, { Oak: place(letter, acquired), Elm: place('b', '09:00') }, at, notifies)
 
-  return { world, watched, open, oak }
+  return { world, watched, open, oak, setBack }
 }

@@ -27,6 +27,8 @@ const notifies = { notifies: true }
 
 describe.each(kindsAtNight)('watches of numbers and of what is to come on the %s database', (kind) => {
   const world = worldOf(kind)
+  /** How far the clock of what watches was set back, ms. */
+  let behind = 0
 
   /** Looks as `start` does, and gives the lines that each watch sent since the last look. */
   async function watched(...watches: readonly object[]) {
@@ -39,7 +41,7 @@ describe.each(kindsAtNight)('watches of numbers and of what is to come on the %s
       const watching = openWatching({
         db: world.db,
         file: join(await temporaryFolder(), 'watches.json'),
-        clock: { ...systemClock, now: () => world.clock.now() },
+        clock: { ...systemClock, now: () => world.clock.now() - behind },
         warn: (text) => void warnings.push(text),
       })
       onTestFinished(() => watching.close(1000))
@@ -88,6 +90,22 @@ describe.each(kindsAtNight)('watches of numbers and of what is to come on the %s
     expect(await sent('10:21')).toEqual(['levels: Guild a reached level 90', 'wars: Guild a has 103 (wars)'])
     await guild('a', '10:30', { level: 90, wars: 104 })
     expect(await sent('10:31')).toEqual([])
+  })
+
+  test('what was sent is not sent again by a clock that was set back by a day, and what is new is', async () => {
+    await guild('a', '10:00', { level: 89 })
+    const { sent } = await watched({ name: 'levels', events: ['level'], guild: ['aaa'] })
+    await guild('a', '02 11:00', { level: 90 })
+    expect(await sent('02 11:01')).toEqual(['levels: Guild a reached level 90'])
+    await guild('a', '02 11:10', { level: 90 })
+    expect(await sent('02 11:11')).toEqual([])
+    behind = 86_400_000
+    onTestFinished(() => {
+      behind = 0
+    })
+    expect(await sent('02 11:12')).toEqual([])
+    await guild('a', '02 11:20', { level: 91 })
+    expect(await sent('02 11:21')).toEqual(['levels: Guild a reached level 91'])
   })
 
   test('a member who gains so much in a day is sent once a day, and not one who hides it', async () => {

@@ -27,7 +27,7 @@ const textsOf = (body: Body) =>
   body.events.map(({ event, text }: { event: string; text: string }) => `${event}: ${text}`)
 
 describe.each(kindsOfPart)('watches on the %s database', (kind) => {
-  const { world, watched, open, oak } = watchedWorld(kind)
+  const { world, watched, open, oak, setBack } = watchedWorld(kind)
 
   test('send what happened as one message, nothing of before, nothing late, nothing filtered', async () => {
     const receiver = await openReceiver()
@@ -219,6 +219,20 @@ describe.each(kindsOfPart)('watches on the %s database', (kind) => {
     await watching.close(1000)
     const again = await watched(late)
     expect(await lookAfter(90_001, again.watching)).toHaveLength(2)
+  })
+
+  test('say what is late also by a clock that was set back by a day', async () => {
+    const receiver = await openReceiver()
+    const target = { type: 'webhook', url: receiver.url }
+    const { watching } = await watched([{ name: 'late', events: ['freshness late'], groupSeconds: 0, target }])
+    await watching.look()
+    await world.db.query(`insert into sync.expectation values ('territories', '2026-01-01', 60, 'start')`)
+    setBack(86_400_000)
+    for (const at of ['00:01', '00:03', '00:03:01']) {
+      await world.clock.advanceTo(instantOf(at))
+      await watching.look()
+    }
+    expect(receiver.got.map(textsOf)).toEqual([['freshness late: territories is late']])
   })
 
   test('leave it to one process at a time, and send what is late as soon as it is known', async () => {

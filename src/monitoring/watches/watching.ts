@@ -121,8 +121,8 @@ export function openWatching({ db, file, clock, proxy, warn }: WatchingOptions) 
 
 function createLooks(context: Delivering) {
   const { db, clock } = context
-  /** By watch, the last number that was looked at, and when to look again without another. */
-  const seen = new Map<string, { readonly last: number; readonly at: number }>()
+  /** By watch, the last number that was looked at, when that was, and when to look again without another. */
+  const seen = new Map<string, { readonly last: number; readonly lookedAt: number; readonly at: number }>()
   const noteFreshness = freshnessNoter(db, clock)
   const noteUpcoming = upcomingNoter(db, clock)
   const noteNumbers = numbersNoter(db, clock)
@@ -131,11 +131,13 @@ function createLooks(context: Delivering) {
   let notedAt = 0
 
   async function look({ site, watches }: WatchFile, isLast: boolean): Promise<void> {
-    if (clock.now() >= freshnessAt && watches.some(({ events }) => events.includes('freshness late'))) {
-      freshnessAt = clock.now() + FRESHNESS_EVERY_MS
+    // Either way: by a clock that was set back, it would not be time for as long.
+    const isTime = (since: number, every: number) => Math.abs(clock.now() - since) >= every
+    if (isTime(freshnessAt, FRESHNESS_EVERY_MS) && watches.some(({ events }) => events.includes('freshness late'))) {
+      freshnessAt = clock.now()
       await noteFreshness(isLast)
     }
-    if (isLast || clock.now() >= notedAt + NOTED_EVERY_MS) {
+    if (isLast || isTime(notedAt, NOTED_EVERY_MS)) {
       notedAt = clock.now()
       await noteUpcoming(watches)
       await noteNumbers(watches)
@@ -143,9 +145,10 @@ function createLooks(context: Delivering) {
     }
     const [head] = await db.query<{ last: number }>('select coalesce(max(last), 0) as last from sync.outbox_head')
     const last = head?.last ?? 0
+    const lookedAt = clock.now()
     const due = watches.filter(({ name }) => {
       const before = seen.get(name)
-      return isLast || !before || before.last !== last || before.at <= clock.now()
+      return isLast || !before || before.last !== last || before.at <= lookedAt || before.lookedAt > lookedAt
     })
     if (due.length === 0) return
     const states = new Map((await readDeliveries(db)).map((state) => [state.watch, state]))
@@ -153,7 +156,7 @@ function createLooks(context: Delivering) {
       const state = states.get(watch.name)
       if (!state) return
       const at = await deliver({ ...context, site }, isLast ? { ...watch, groupSeconds: 0 } : watch, state, last)
-      seen.set(watch.name, { last, at: at ?? Number.POSITIVE_INFINITY })
+      seen.set(watch.name, { last, lookedAt, at: at ?? Number.POSITIVE_INFINITY })
     }
     // All of them end, so that none goes on after the database is closed.
     const done = await Promise.allSettled(due.map(one))
@@ -169,12 +172,14 @@ function createLooks(context: Delivering) {
  * The argument says whether this process ends: then there is no later look, and no grace.
  */
 function freshnessNoter(db: Database, clock: Clock): (isLast: boolean) => Promise<void> {
-  const began = clock.now()
+  let began = clock.now()
   /** What was noted last: the outbox keeps it for a day. */
   const noted = new Map<string, boolean>()
 
   return async (isLast) => {
     const now = new Date(clock.now())
+    // A clock that was ahead says nothing of what is waited for.
+    began = Math.min(began, now.getTime())
     for (const { resource, isLate } of await readNoted(db)) noted.set(resource, isLate)
     const changed = [...(await readFreshness(db))].filter(([resource, { isLate, everySeconds }]) => {
       const isGraceOver = isLast || now.getTime() >= began + graceOf(everySeconds ?? 0)
@@ -201,14 +206,11 @@ async function readNoted(db: Database) {
   )
 }
 
-/** A response that is written later than one that came after it, ms. */
-const LATE_WRITE_MS = 60_000
-
-interface Response {
+interface Numbers {
   readonly resource: 'guilds' | 'players'
   readonly key: string
-  readonly observedAt: Date
-  readonly receivedAt: Date
+  /** The instant of the response up to which their numbers are written, to the microsecond. */
+  readonly until: string
 }
 
 /**
@@ -216,48 +218,77 @@ interface Response {
  * other numbers is no change of its own. Responses of before the process began were written by the ones before it.
  */
 function numbersNoter(db: Database, clock: Clock): (watches: readonly Watch[]) => Promise<void> {
-  const began = clock.now()
-  let lookedAt = began
-  /** What was written, by when it came. */
-  const noted = new Map<string, number>()
+  let lookedAt = new Date(clock.now())
+  /** By the instants that responses speak for, which rise whatever this machine's clock does. */
+  const noted = new Map<string, Numbers>()
 
   return async (watches) => {
-    const guilds = new Set<string>()
-    const players = new Set<string>()
-    for (const watch of watches) {
-      const ofGuilds = watch.events.some((event) => ['level', 'rating gap'].includes(event)) || isOfGuild(watch)
-      const ofPlayers = watch.counter?.kind === 'player' && watch.counter.top === undefined
-      if (!ofGuilds && !ofPlayers) continue
-      const named = await filtersOf(db, watch)
-      if (ofGuilds) for (const guild of named.guilds ?? []) guilds.add(guild)
-      if (ofPlayers) for (const player of named.players ?? []) players.add(player)
-    }
-    if (guilds.size + players.size === 0) return
+    const watched = await watchedNumbers(db, watches)
     const now = new Date(clock.now())
-    const since = Math.max(began, Math.min(lookedAt, now.getTime()) - LATE_WRITE_MS)
-    const responses = await db.query<Response>(
-      `select one.resource, one.key, one.observed_at as "observedAt", one.received_at as "receivedAt"
-         from sync.observation one
-        where (one.resource = 'guilds' and one.key = any($1::text[]) or one.resource = 'players' and one.key = any($2::text[]))
-          and one.received_at >= $3 and one.status in ('ok', 'unchanged', 'partial')
-        order by one.received_at`,
-      [[...guilds], [...players], new Date(since)],
-    )
-    lookedAt = now.getTime()
-    const news = responses.filter((one) => !noted.has(keyOf(one)))
-    for (const [key, at] of noted) if (at < since) noted.delete(key)
+    const added = watched.filter((one) => !noted.has(keyOf(one)))
+    for (const one of added.length > 0 ? await readLatest(db, added, lookedAt) : []) noted.set(keyOf(one), one)
+    lookedAt = now
+    const news =
+      watched.length > 0
+        ? await readNumbers(
+            db,
+            watched.flatMap((one) => noted.get(keyOf(one)) ?? []),
+          )
+        : []
     if (news.length === 0) return
     const changes = news.map(({ resource, key, observedAt }) =>
       // Which player is watched is not in what /changes serves.
       JSON.stringify({ event: 'numbers', resource, ...(resource === 'guilds' ? { key } : {}), observedAt, at: now }),
     )
     await publishChanges(db, changes, now)
-    for (const one of news) noted.set(keyOf(one), one.receivedAt.getTime())
+    for (const one of news) noted.set(keyOf(one), one)
   }
 }
 
-function keyOf({ resource, key, observedAt }: Response): string {
-  return JSON.stringify([resource, key, observedAt])
+/** The guilds and players whose numbers watches are about, each once. */
+async function watchedNumbers(db: Database, watches: readonly Watch[]) {
+  const found = new Map<string, Pick<Numbers, 'resource' | 'key'>>()
+  for (const watch of watches) {
+    const ofGuilds = watch.events.some((event) => ['level', 'rating gap'].includes(event)) || isOfGuild(watch)
+    const ofPlayers = watch.counter?.kind === 'player' && watch.counter.top === undefined
+    if (!ofGuilds && !ofPlayers) continue
+    const named = await filtersOf(db, watch)
+    const add = (resource: Numbers['resource'], keys: readonly string[] = []) => {
+      for (const key of keys) found.set(keyOf({ resource, key }), { resource, key })
+    }
+    if (ofGuilds) add('guilds', named.guilds)
+    if (ofPlayers) add('players', named.players)
+  }
+  return [...found.values()]
+}
+
+/** The latest response about each that came before an instant; of what had none, the beginning. */
+async function readLatest(db: Database, of: readonly Pick<Numbers, 'resource' | 'key'>[], before: Date) {
+  return await db.query<Numbers>(
+    `select wanted.resource, wanted.key, coalesce(latest.observed_at, 'epoch')::text as until
+       from unnest($1::text[], $2::text[]) as wanted(resource, key)
+       left join lateral (select one.observed_at from sync.observation one
+                           where one.resource = wanted.resource and one.key = wanted.key and one.received_at < $3
+                             and one.status in ('ok', 'unchanged', 'partial')
+                           order by one.observed_at desc limit 1) latest on true`,
+    [of.map(({ resource }) => resource), of.map(({ key }) => key), before],
+  )
+}
+
+/** The responses since then, in their order. */
+async function readNumbers(db: Database, since: readonly Numbers[]) {
+  return await db.query<Numbers & { readonly observedAt: Date }>(
+    `select one.resource, one.key, one.observed_at as "observedAt", one.observed_at::text as until
+       from unnest($1::text[], $2::text[], $3::timestamptz[]) as noted(resource, key, until)
+       join sync.observation one on one.resource = noted.resource and one.key = noted.key and one.observed_at > noted.until
+        and one.status in ('ok', 'unchanged', 'partial')
+      order by one.observed_at`,
+    [since.map(({ resource }) => resource), since.map(({ key }) => key), since.map(({ until }) => until)],
+  )
+}
+
+function keyOf({ resource, key }: Pick<Numbers, 'resource' | 'key'>): string {
+  return JSON.stringify([resource, key])
 }
 
 function isOfGuild({ counter }: Watch): boolean {
@@ -279,6 +310,8 @@ interface Delivering {
 /** The first wait after a failure, ms. A message is repeated for as long as what it is about is news. */
 const FIRST_WAIT_MS = 5000
 const LONGEST_WAIT_MS = 1_800_000
+/** The longest pause that a receiver may ask for, ms. What would last longer began before the clock was set back. */
+const LONGEST_PAUSE_MS = 3_600_000
 
 /**
  * Sends what a watch has to send: at most one message. Which changes it has is written before the first attempt, so that every
@@ -293,7 +326,8 @@ async function deliver(
   last: number,
 ): Promise<number | undefined> {
   const { db, clock } = context
-  const pausedUntil = Math.max(state.retryAt?.getTime() ?? 0, context.pauses.get(addressOf(watch)) ?? 0)
+  const pauses = [state.retryAt?.getTime() ?? 0, context.pauses.get(addressOf(watch)) ?? 0]
+  const pausedUntil = Math.max(...pauses.filter((until) => until <= clock.now() + LONGEST_PAUSE_MS))
   if (pausedUntil > clock.now()) return pausedUntil
   if (state.sending !== null) return await attempt(context, watch, { ...state, sending: state.sending })
   if (last <= state.number) return undefined
@@ -334,11 +368,12 @@ async function attempt(
     return clock.now()
   }
   const id = idOf(watch, state, changes.at(-1)?.writtenAt)
-  const { failure, isLasting, pause } = await sendMessage(
+  const { failure, isLasting, ...asked } = await sendMessage(
     watch.target,
     { id, watch: watch.name, occurrences, site },
     { clock, signal, http },
   )
+  const pause = Math.min(asked.pause, LONGEST_PAUSE_MS)
   const now = clock.now()
   if (pause > 0) pauses.set(addressOf(watch), now + pause)
   const pausedUntil = pause > 0 ? new Date(now + pause) : null

@@ -314,7 +314,8 @@ function hourlySummary({ clock, log }: Pick<App, 'clock' | 'log'>): (result: Run
     total.runs += 1
     total.failed += result.status === 'failed' ? 1 : 0
     for (const name of summed) total[name] += result[name]
-    if (clock.now() - since < HOUR) return
+    // Either way: a clock that was set back must not silence it.
+    if (Math.abs(clock.now() - since) < HOUR) return
     log.info(total, 'the last hour')
     since = clock.now()
     total = { ...none }
