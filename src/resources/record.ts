@@ -49,8 +49,8 @@ function severalAnswers(answers: readonly Parameters<typeof oneAnswer>[0][]) {
 interface Part {
   /** What it asks for, in words; absent: it may hold nothing. */
   readonly what?: string
-  /** Brings the response, and the records in it. */
-  readonly ask: () => Promise<readonly [Parameters<typeof oneAnswer>[0], readonly unknown[]]>
+  /** Brings the response, the records in it, and, where a list in it holds nothing, which. */
+  readonly ask: () => Promise<readonly [Parameters<typeof oneAnswer>[0], readonly unknown[], (string | undefined)?]>
 }
 
 /** Requests in a row that fail before the others are left: the service is down. */
@@ -72,11 +72,11 @@ export async function severalParts(
   let inRow = 0
   for (const { what, ask } of parts) {
     try {
-      const [answer, found] = await ask()
+      const [answer, found, without] = await ask()
       inRow = 0
       answers.push(answer)
       records.push(found)
-      if (what && found.length === 0) lacking.push(`${what}: no records`)
+      if (what && (found.length === 0 || without)) lacking.push(`${what}: no ${without ?? 'records'}`)
     } catch (error) {
       if (!(error instanceof ApiError)) inRow++
       if (!isOfRequest(error) || inRow === mostFailed || lacking.length + 1 === parts.length) throw error

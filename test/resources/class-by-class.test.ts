@@ -118,6 +118,28 @@ describe.each(kindsAtNight)('what is asked for class by class, on the %s databas
     expect(await world.rows('select count(*) from sync.unread where until_at is null')).toEqual([[0]])
   })
 
+  type Tree = { readonly archetypes: object; readonly pages: Readonly<Record<string, object>> }
+  test.each<[string, (tree: Tree) => unknown]>([
+    ['archetypes are null', (tree) => ({ ...tree, archetypes: null })],
+    ['archetypes are a list', (tree) => ({ ...tree, archetypes: [] })],
+    ['archetypes are not sent', ({ pages }) => ({ pages })],
+    ['pages are empty', (tree) => ({ ...tree, pages: {} })],
+    ['pages are a text', (tree) => ({ ...tree, pages: 'none' })],
+    ['first page is null', (tree) => ({ ...tree, pages: { ...tree.pages, 1: null } })],
+    ['first page is a text', (tree) => ({ ...tree, pages: { ...tree.pages, 1: 'none' } })],
+  ])('ends no ability and no archetype of a class whose %s for days', async (_what, changed) => {
+    await world.syncNow(abilityTrees)
+    const state = async () => await world.rows('select class, kind, id, valid_until from game.ability order by 1, 2, 3')
+    const before = await state()
+    const tree = (await world.api.abilities.tree('mage')).body as unknown as Tree
+    world.sandbox.setAnswer('/ability/tree/mage', () => ({ body: changed(tree) }))
+    for (const run of await syncFor(abilityTrees, 8)) expect(run).toMatchObject({ status: 'partial', closed: 0 })
+    world.sandbox.setAnswer('/ability/tree/mage', null)
+    await syncFor(abilityTrees, 1)
+    expect(await state()).toEqual(before)
+    expect(await world.rows('select count(*) from sync.unread where until_at is null')).toEqual([[0]])
+  })
+
   test.each<[string, AnswerHook]>([
     ['is refused', refused(404)],
     ['fails', refused(500)],

@@ -52,6 +52,29 @@ describe.each(kindsOfPart)('the guild list on the %s database', (kind) => {
     ])
   })
 
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['a text', 'Guild a'],
+    ['a list', ['Guild a', 'a']],
+    ['nothing', {}],
+    ['an error', { error: 'NotFound' }],
+  ])('renames no guild whose entry is %s for a month, one or all of them', async (_what, entry) => {
+    const all = Object.fromEntries([...'abcdef'].map((one) => [guildId(one), { name: `Guild ${one}`, prefix: one }]))
+    const odd = Object.fromEntries(Object.keys(all).map((uuid) => [uuid, entry]))
+    await world.sync(guildList, all, '10:00')
+    const state = await world.rows(listings)
+    for (const at of ['11:0', '12:3', '10 10:0', '28 10:0'])
+      for (const [minute, body] of [{ ...all, [a]: entry }, odd].entries()) {
+        const run = await world.sync(guildList, body, `${at}${minute}`)
+        expect(run).toMatchObject({ inserted: 0, changed: 0, closed: 0 })
+        expect(run.status).toMatch(/^(partial|rejected)$/)
+      }
+    expect(await world.rows(`select from sync.unread where key = '${a}'`)).toHaveLength(1)
+    await world.sync(guildList, all, '29 10:00')
+    expect(await world.rows(listings)).toEqual(state)
+    expect(await world.rows('select from sync.unread where until_at is null')).toEqual([])
+  })
+
   test('keeps when a guild ended that an old copy of the list shows once more', async () => {
     const all = Object.fromEntries([...'abcdef'].map((one) => [guildId(one), { name: `Guild ${one}`, prefix: one }]))
     const { [a]: _, ...without } = all

@@ -38,7 +38,8 @@ export const abilityTrees = defineResource({
         ask: () =>
           api.abilities.tree(name, call).then((tree) => {
             around.push(...aroundAbilities(tree.body))
-            return [tree, recordsOfClass(name, tree.body, {})]
+            const lists = ['archetypes', 'pages'] as const
+            return [tree, recordsOfClass(name, tree.body, {}), lists.find((list) => !fieldsOf(tree.body[list]).length)]
           }),
       },
       {

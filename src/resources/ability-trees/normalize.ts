@@ -27,9 +27,9 @@ export function recordsOfClass(name: string, tree: unknown, map: unknown): NodeR
   const nodes =
     (kind: Kind) =>
     ([id, body]: readonly [string | undefined, unknown]) => ({ class: name, kind, id, body })
-  const pages = fieldsOf(fieldOf(tree, 'pages')).flatMap(([name, page]): [string, unknown][] =>
-    // What is no page is no ability either.
-    typeof page === 'object' ? fieldsOf(page) : [[name, page]],
+  const pages = fieldsOf(fieldOf(tree, 'pages')).flatMap(([, page]): [string | undefined, unknown][] =>
+    // What is no page may be any ability.
+    isFields(page) ? Object.entries(page) : [[undefined, page]],
   )
   // The abilities of a map are those of the tree. What is neither goes to quarantine.
   const connectors = joinedByPlace(abilityNodesOf(map).filter((body) => fieldOf(body, 'type') !== 'ability'))

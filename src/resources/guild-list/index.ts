@@ -51,11 +51,13 @@ function hasNamesAlone(guild: unknown): boolean {
   return Object.keys(Object(guild)).every((field) => ['uuid', 'name', 'prefix'].includes(field))
 }
 
-/** @throws RecordError when the guild has no uuid: its name alone is no key */
+/** @throws RecordError when the guild has no uuid, as its name alone is no key, or nothing else: then it is not said what it is called */
 function normalizeListing(record: unknown): Normalized<typeof guildListHistory> {
   const { uuid: _, name = null, prefix = null, ...others } = parseGuildListEntry(record)
   const guildUuid = uuidField(record, 'uuid')
   if (!guildUuid) throw recordError('/uuid', `guild ${JSON.stringify(name)} has no uuid`)
+  if (!hasFields(record, 'name') && !hasFields(record, 'prefix'))
+    throw recordError('', 'a guild without name and prefix')
   return {
     key: guildUuid,
     document: { ...others, name, prefix } as Json,
