@@ -42,6 +42,35 @@ describe.each(kindsAtNight)('an unknown field that moves with each response, in 
     expect(await count('game.territory')).toBe(48)
   })
 
+  const guild = Reflect.get(place('a', '08:00'), 'guild')
+  test.each<[string, (one: object) => object, (one: object) => object]>([
+    ['beside the known ones', (one) => one, (one) => one],
+    ['in the place of its guild', (one) => ({ guild: { ...guild, ...one } }), (one) => ({ guild: one })],
+  ])('makes three versions also under a name that is another one each time, %s', async (_where, sent, kept) => {
+    const one = (nth: number) => ({ [`heat ${nth}`]: nth, stays: 7 })
+    for (let nth = 0; nth < 100; nth++)
+      await sync(
+        territories,
+        map(() => sent(one(nth))),
+        nth < 60 ? minute(nth) : minute(nth).replace('10:', '11:'),
+      )
+    expect(await count('game.territory')).toBe(36)
+    expect(await rows(`select distinct extra from game.territory where valid_until = 'infinity'`)).toEqual([
+      [kept(one(99))],
+    ])
+    expect(await count(`sync.claim where kind = 'volatile'`)).toBeLessThan(12)
+    // Fifty of each kind, and one for the others.
+    expect(await count('sync.drift')).toBeLessThan(3 * 51)
+    expect(await rows(`select kind from sync.drift where path like '%/*'`)).toContainEqual(['volatile_field'])
+    // Another change makes a version as before.
+    await sync(
+      territories,
+      map((name) => ({ ...sent(one(100)), hq: name === names[0] })),
+      '13:00',
+    )
+    expect(await count('game.territory')).toBe(48)
+  })
+
   test('is in quarantine once where it is a number that cannot be kept, and makes no version', async () => {
     for (let nth = 0; nth < 6; nth++)
       await sync(

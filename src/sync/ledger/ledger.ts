@@ -114,7 +114,10 @@ export async function appendQuarantine(
   )
 }
 
-/** Notes what the program did not know; returns what was new, so that it is reported once. */
+/** So many fields beside each other, or members of one enumeration, are noted one by one: names may be others in each response. */
+const NOTED_ONE_BY_ONE = 50
+
+/** Notes what the program did not know; returns what was new, so that it is reported once. What is too much has `*` for a name. */
 export async function appendDrift(
   sql: Sql,
   found: { resource: string; at: Date; runId: string },
@@ -123,8 +126,15 @@ export async function appendDrift(
   if (novelties.length === 0) return []
   return await sql.query(
     `insert into sync.drift (resource, kind, path, member, key, example, first_seen_at, run_id)
-     select $1, kind, path, member, key, example::jsonb, $2, $3
-       from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) as new(kind, path, member, key, example)
+     select $1, kind, case when is_more and kind <> 'unknown_member' then around || '/*' else path end,
+            case when is_more and kind = 'unknown_member' then '*' else member end, key, example::jsonb, $2, $3
+       from (select new.*, place.around, ${NOTED_ONE_BY_ONE} < row_number() over (partition by kind, place.around) + (
+                      select count(*) from sync.drift known
+                       where known.resource = $1 and known.kind = new.kind and ${aroundOf('known')} = place.around) as is_more
+               from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) as new(kind, path, member, key, example)
+              cross join lateral (select ${aroundOf('new')}) as place(around)
+              where not exists (select from sync.drift same where same.resource = $1 and same.kind = new.kind
+                                   and same.path = new.path and same.member = new.member)) counted
      on conflict do nothing
      returning kind, path, member`,
     [
@@ -139,3 +149,7 @@ export async function appendDrift(
     ],
   )
 }
+
+/** SQL: what is noted beside others of its kind stands there. */
+const aroundOf = (row: string) =>
+  `case ${row}.kind when 'unknown_member' then ${row}.path else regexp_replace(${row}.path, '/[^/]*$', '') end`

@@ -35,6 +35,12 @@ const MASS_SHARE = 0.5
 const inFew = ' in few records'
 
 /**
+ * Where a field and those beside it stand, whatever they are called. Under names that were never seen before, response after response, no
+ * field moves twice, but what is there does.
+ */
+const besides = (path: string) => `${path.slice(0, path.lastIndexOf('/'))}/*`
+
+/**
  * Makes the function that judges which unknown fields are volatile: those that moved in enough responses. Of a worklist responses about
  * one key are counted, and a field that is volatile for several keys is so for all.
  * @param lastSeen the instant that the last accepted response speaks for
@@ -55,7 +61,7 @@ export function volatileJudge(sql: Sql, witness: Witness, lastSeen: Date | null,
     const standing = known.filter((claim) => !over.includes(claim) && isConfirmed(claim))
     const before = new Set(standing.map(({ value }) => pathOf(value)))
     const ofAll = new Set(standing.flatMap(({ subject, value }) => (subject === '' ? [pathOf(value)] : [])))
-    const moves = movesIn(entities, changes, before)
+    const moves = movesIn(entities, changes, before, new Set(known.map(({ value }) => pathOf(value))))
     const all = new Set(before)
     for (const subject of subjects.toReversed()) {
       for (const values of [
@@ -95,22 +101,37 @@ function isOver(
   return isCalm && (isLong || (!isConfirmed && value.endsWith(inFew)))
 }
 
-/** The values of claims about the unknown fields that moved. @param known paths that are volatile already */
+/**
+ * The values of claims about the unknown fields that moved.
+ * @param known paths that are volatile already
+ * @param claimed paths that have moved before
+ */
 function movesIn(
   entities: readonly Prepared[],
   changes: readonly ExtraChange[],
   known: ReadonlySet<string>,
+  claimed: ReadonlySet<string>,
 ): readonly string[] {
   const had = new Map<string, number>()
-  for (const { extra } of entities)
-    for (const path of new Set(extra.map((field) => field.path))) had.set(path, (had.get(path) ?? 0) + 1)
-  const paths = new Set([...had.keys(), ...known].map(indexable))
+  const count = (counts: Map<string, number>, path: string) => counts.set(path, (counts.get(path) ?? 0) + 1)
+  for (const { extra } of entities) {
+    const paths = extra.map((field) => field.path)
+    for (const path of new Set([...paths, ...paths.map(besides)])) count(had, path)
+  }
+  const isSent = new Set(entities.flatMap(({ extra }) => extra.map(({ path }) => indexable(path))))
+  const paths = new Set([...isSent, ...[...known].filter((path) => isSent.has(path) || !path.endsWith('/*'))])
   const moved = new Map<string, number>()
   for (const { entity, extra } of changes) {
     const now = valuesAt(entity)
     const before = storedAt(extra, paths)
-    for (const path of paths)
-      if (textOf(now.get(path)) !== textOf(before.get(path))) moved.set(path, (moved.get(path) ?? 0) + 1)
+    const places = new Set<string>()
+    for (const path of paths) {
+      if (textOf(now.get(path)) === textOf(before.get(path))) continue
+      const place = indexable(besides(path))
+      if (!known.has(place) || path === place) count(moved, path)
+      if (now.has(path) && !before.get(path)?.length && !claimed.has(path)) places.add(place)
+    }
+    for (const place of places) if (!paths.has(place)) count(moved, place)
   }
   return [...moved].flatMap(([path, times]) =>
     times >= MASS_SHARE * (had.get(path) ?? 0) ? [path, path + inFew] : path + inFew,
@@ -160,8 +181,11 @@ export function differsOnlyIn(
   { hash, extra }: { readonly hash: Uint8Array; readonly extra: Json },
 ): boolean {
   if (volatile.size === 0) return false
-  const before = [...storedAt(extra, volatile).values()].flat()
   const known = replaced(JSON.parse(entity.documentText) as Json, volatileOf(entity, volatile), [])
+  const before = [...storedAt(extra, volatile)].flatMap(([path, values]) =>
+    // What is known there is around others, or in its known form again: then the hash differs.
+    path.endsWith('/*') ? values.filter(({ place }) => !isIn(known, place)) : values,
+  )
   if (before.some(({ place }) => isIn(known, place))) return false
   return sha256(canonicalJson(replaced(known, [], before))).equals(hash)
 }
@@ -180,10 +204,10 @@ export function withVolatileOf(entity: Prepared, before: Json, extra: Json, vola
   )
 }
 
-const volatileOf = (entity: Prepared, volatile: ReadonlySet<string>) => {
-  const values = valuesAt(entity)
-  return [...volatile].flatMap((path) => values.get(path) ?? [])
-}
+const volatileOf = (entity: Prepared, volatile: ReadonlySet<string>) =>
+  [...valuesAt(entity)].flatMap(([path, values]) =>
+    volatile.has(path) || volatile.has(indexable(besides(path))) ? values : [],
+  )
 
 /** Whether a document has a value at a place. */
 function isIn(document: Json, place: Place): boolean {
