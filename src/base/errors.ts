@@ -98,6 +98,31 @@ export function cannotListen(
   return new UsageError(`${flag} ${port}: ${why}`, { cause: error })
 }
 
+/** What lacks where a file cannot be written, by the error's code or by what DuckDB or git says. */
+const LACKS = [
+  [
+    /^(ENOSPC|EDQUOT)$/,
+    /(^(Error: )?\w+ Error|: (fatal|error)): .*No space left on device/,
+    'make room on the disk of',
+  ],
+  [
+    /^EFBIG$/,
+    /(^(Error: )?\w+ Error: .*File too large|died of signal 25$)/,
+    'raise the limit of the size of files (ulimit -f) for',
+  ],
+  [/^E[MN]FILE$/, /^(Error: )?\w+ Error: .*Too many open files/, 'raise the limit of open files (ulimit -n) for'],
+] as const
+
+/** Says of a full disk where it is, and what to do, and of a limit likewise; every other error comes back as it is. @param place what is written to */
+export function withRoom(error: unknown, place: string): unknown {
+  const code = String(codeOf(error))
+  const text = messageOf(error)
+  const [, , advice] = LACKS.find(([ofCode, ofText]) => ofCode.test(code) || ofText.test(text)) ?? []
+  if (advice === undefined) return error
+  const message = `${text}; ${advice} ${place}, and run the same command again`
+  return new FatalError(message, { cause: error })
+}
+
 const reached = channel('wynnsync:reached')
 
 /**

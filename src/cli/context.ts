@@ -1,7 +1,6 @@
-import { tmpdir } from 'node:os'
 import { type App, checkReadable, createApp, migrateDatabase, openDatabase } from '../app/app.ts'
 import { type ConfigFlags, givenSettings, readConfig, type SettingChecks } from '../base/config.ts'
-import { codeOf, FatalError, InterruptedError, messageOf } from '../base/errors.ts'
+import { InterruptedError, withRoom } from '../base/errors.ts'
 import { wholeNumber } from '../base/settings.ts'
 import { tableExists } from '../db/catalog.ts'
 import { NothingThere } from '../db/connect.ts'
@@ -106,7 +105,7 @@ export function writeSummary(context: Context, json: unknown, text: string, fail
 
 /**
  * Runs work that counts rows of tables; shows its progress, and says how many seconds it took.
- * @param place what the work writes to besides a database, for the message when its disk is full
+ * @param place what the work writes to besides a database and copies of its own, for the message when its disk is full
  */
 export async function withProgress<T>(
   { app, progress }: Context,
@@ -115,42 +114,17 @@ export async function withProgress<T>(
     onProgress: (table: string, rows: number, of: number) => void,
     onLooked: (tables: number, of: number) => void,
   ) => Promise<T>,
-  place = `the temporary folder ${tmpdir()}, which TMPDIR names`,
+  place?: string,
 ): Promise<{ readonly done: T; readonly seconds: number }> {
   const began = app.clock.now()
   progress.begin(name)
   const onLooked = (records: number, count: number) => progress.seen(name, { records, count }, 'tables')
   const done = await work((table, records, count) => progress.seen(table, { records, count }, 'rows'), onLooked)
     .catch((error: unknown) => {
-      throw withRoom(error, place)
+      throw place === undefined ? error : withRoom(error, place)
     })
     .finally(() => progress.end())
   return { done, seconds: Math.round((app.clock.now() - began) / 1000) }
-}
-
-/** What lacks where a file cannot be written, by the error's code or by what DuckDB or git says. */
-const LACKS = [
-  [
-    /^(ENOSPC|EDQUOT)$/,
-    /(^(Error: )?\w+ Error|: (fatal|error)): .*No space left on device/,
-    'make room on the disk of',
-  ],
-  [
-    /^EFBIG$/,
-    /(^(Error: )?\w+ Error: .*File too large|died of signal 25$)/,
-    'raise the limit of the size of files (ulimit -f) for',
-  ],
-  [/^E[MN]FILE$/, /^(Error: )?\w+ Error: .*Too many open files/, 'raise the limit of open files (ulimit -n) for'],
-] as const
-
-/** Says of a full disk where it is, and what to do, and of a limit likewise; every other error comes back as it is. @param place what is written to */
-export function withRoom(error: unknown, place: string): unknown {
-  const code = String(codeOf(error))
-  const text = messageOf(error)
-  const [, , advice] = LACKS.find(([ofCode, ofText]) => ofCode.test(code) || ofText.test(text)) ?? []
-  if (advice === undefined) return error
-  const message = `${text}; ${advice} ${place}, and run the same command again`
-  return new FatalError(message, { cause: error })
 }
 
 /** Resolves when the command is to end. */

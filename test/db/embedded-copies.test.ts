@@ -1,17 +1,21 @@
-import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFile, execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { createReadStream, existsSync } from 'node:fs'
+import { mkdir, open, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { constants, createBrotliCompress } from 'node:zlib'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { virtualClock } from '../../src/base/clock.ts'
 import { FatalError } from '../../src/base/errors.ts'
 import { type EmbeddedDatabase, openEmbedded } from '../../src/db/embedded/embedded.ts'
 import { findBadPage, outdateCopies } from '../../src/db/embedded/embedded-copies.ts'
 import { bootId, readHolder } from '../../src/db/embedded/folder-lock.ts'
+import { pack, unpack } from '../../src/db/embedded/tar.ts'
 import { effort } from '../support/effort.ts'
 import { copyFolder, temporaryFolder, testDataDir } from '../support/postgres.ts'
 
+const { BROTLI_PARAM_QUALITY: QUALITY } = constants
 const HOUR = 3_600_000
 /** Packing takes its time where the machine has other things to do. */
 const PATIENT = { timeout: 30_000 }
@@ -282,12 +286,63 @@ describe('an embedded database that is damaged', () => {
     expect(await readHolder(dataDir)).toBeNull()
   })
 
+  test('says where there is no room for its copy, leaves all as it is, and is restored once there is', async (context) => {
+    const damaged = await copyOf(written)
+    await rm(join(damaged.folder, 'PG_VERSION'))
+    const small = await smallDisk(100_000_000)
+    if (small === undefined) return context.skip('no file system can be mounted here')
+    await copyFolder(damaged.dataDir, small)
+    const at = placeAt(small, NOON + HOUR)
+    // What is left is enough for a lock.
+    const { bavail, bsize } = await statfs(small)
+    await writeFile(join(small, 'fill'), Buffer.alloc(bavail * bsize - 1_000_000))
+    const names = (await readdir(small)).sort()
+    await expect(at.read()).rejects.toThrow(/ENOSPC.*; make room on the disk of /)
+    expect((await readdir(small)).sort()).toEqual(names)
+    await rm(join(small, 'fill'))
+    expect(await at.read()).toEqual([1])
+  })
+
   test('is left alone when it was made by another version', async () => {
     const { dataDir, folder, read } = await copyOf(written)
     await writeFile(join(folder, 'PG_VERSION'), '17\n')
     await expect(read()).rejects.toThrow(/cannot be opened: .*initialized by PostgreSQL version 17/)
     expect((await readdir(dataDir)).filter((name) => name.startsWith('postgres'))).toEqual(['postgres'])
   })
+})
+
+/** A file system of so many bytes; undefined where none can be mounted. */
+async function smallDisk(bytes: number): Promise<string | undefined> {
+  const folder = await temporaryFolder()
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=0700`, 'tmpfs', folder], { stdio: 'ignore' })
+  } catch {
+    return undefined
+  }
+  onTestFinished(() => void execFileSync('umount', ['-l', folder]))
+  return folder
+}
+
+test('an archive is not taken for unpacked where the disk takes a part of its last write alone', async (context) => {
+  const [folder, bytes] = [await temporaryFolder(), randomBytes(300_000)]
+  await mkdir(join(folder, 'from'))
+  await writeFile(join(folder, 'from/file'), bytes)
+  await pack(join(folder, 'from'), join(folder, 'archive'))
+  // One page less than the file takes.
+  const small = await smallDisk(299_008)
+  if (small === undefined) return context.skip('no file system can be mounted here')
+  const unpacked = () => unpack(createReadStream(join(folder, 'archive')), join(small, 'to'))
+  await expect(unpacked()).rejects.toMatchObject({ code: 'ENOSPC' })
+})
+
+test('a new database says where there is no room for it, and leaves nothing there', async (context) => {
+  const small = await smallDisk(3_000_000)
+  if (small === undefined) return context.skip('no file system can be mounted here')
+  const archive = join(await temporaryFolder(), 'archive')
+  await pack(join(written, 'postgres'), archive, { compress: createBrotliCompress({ params: { [QUALITY]: 1 } }) })
+  const opened = openEmbedded(join(small, 'data'), { clock: virtualClock(NOON), template: () => readFile(archive) })
+  await expect(opened).rejects.toThrow(/ENOSPC.*; make room on the disk of .*data/)
+  expect(await readdir(join(small, 'data'))).toEqual([])
 })
 
 test('a page that is ahead of the log is found', async () => {

@@ -430,6 +430,7 @@ async function fallBack(
       )
       return engine
     } catch (error) {
+      await rm(draft, { recursive: true, force: true })
       if (!isUseless(error)) throw error
       reach('recovery: a copy that cannot be used')
       options.report(`the copy ${copy.path} cannot be used: ${messageOf(error)}`)

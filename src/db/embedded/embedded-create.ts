@@ -48,15 +48,22 @@ export async function createCluster(
   { durable, template }: { readonly durable: boolean; readonly template?: Template | undefined },
 ): Promise<boolean> {
   const draft = `${folder}.new`
-  await rm(draft, { recursive: true, force: true })
+  const clear = () => rm(draft, { recursive: true, force: true })
+  await clear()
   const archive = await template?.()
-  if (archive) await unpack(Readable.from([archive]), draft, createBrotliDecompress())
-  else {
-    await mkdir(draft, { recursive: true, mode: 0o700 })
-    await runNode(CREATE, [createRequire(import.meta.url).resolve('@electric-sql/pglite'), draft])
+  try {
+    if (archive) await unpack(Readable.from([archive]), draft, createBrotliDecompress())
+    else {
+      await mkdir(draft, { recursive: true, mode: 0o700 })
+      await runNode(CREATE, [createRequire(import.meta.url).resolve('@electric-sql/pglite'), draft])
+    }
+    if (durable) await syncFolder(draft)
+    await rename(draft, folder)
+  } catch (error) {
+    // On a full disk it would take the room that others need.
+    await clear()
+    throw error
   }
-  if (durable) await syncFolder(draft)
-  await rename(draft, folder)
   if (durable) await syncNames(dirname(folder))
   return archive !== undefined
 }

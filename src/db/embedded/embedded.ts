@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { PGlite, type Transaction, TransactionAbortedError } from '@electric-sql/pglite'
 import type { Clock } from '../../base/clock.ts'
-import { FatalError } from '../../base/errors.ts'
+import { FatalError, withRoom } from '../../base/errors.ts'
 import { arrayColumns, CSV, copyStatement } from '../bulk/copy-columns.ts'
 import { copyText } from '../bulk/copy-text.ts'
 import { readers, toText } from '../bulk/values.ts'
@@ -155,7 +155,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions): P
     return databaseOf(engine, dataDir, unlock, { copies, ending })
   } catch (error) {
     await unlock()
-    throw toAppError(error, dataDir)
+    throw toAppError(withRoom(error, dataDir), dataDir)
   }
 }
 

@@ -125,7 +125,9 @@ async function writeEntry(take: Reader['take'], path: string, size: number): Pro
     for (let at = 0; at < size; ) {
       const chunk = await take(Math.min(CHUNK_BYTES, size - at))
       const isHole = chunk.equals(ZEROS.subarray(0, chunk.length))
-      if (!isHole) await handle.write(chunk, 0, chunk.length, at)
+      // On a full disk a write may write less without an error; the next one has it.
+      for (let from = isHole ? chunk.length : 0; from < chunk.length; )
+        from += (await handle.write(chunk, from, chunk.length - from, at + from)).bytesWritten
       at += chunk.length
       if (!isHole) written = at
     }

@@ -1,7 +1,7 @@
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { codeOf } from '../../base/errors.ts'
+import { codeOf, withRoom } from '../../base/errors.ts'
 
 const PREFIX = 'wynnsync-lake-'
 
@@ -11,15 +11,20 @@ const own = new Set<string>()
 /**
  * A folder of this machine, for its owner only, for copies of a lake's files while `work` lasts. Those of processes that were
  * killed are removed first: the copies may name players.
+ * @throws FatalError that names the place where its disk is full
  */
 export async function inWorkFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   await removeAbandoned()
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`))
   own.add(basename(folder))
-  return await work(folder).finally(async () => {
+  try {
+    return await work(folder)
+  } catch (error) {
+    throw withRoom(error, `the temporary folder ${tmpdir()}, which TMPDIR names`)
+  } finally {
     await rm(folder, { recursive: true, force: true })
     own.delete(basename(folder))
-  })
+  }
 }
 
 async function removeAbandoned(): Promise<void> {

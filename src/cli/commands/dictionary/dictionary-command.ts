@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
-import { messageOf, UsageError } from '../../../base/errors.ts'
+import { messageOf, UsageError, withRoom } from '../../../base/errors.ts'
 import { pageOf, readDictionary } from '../../../questions/dictionary.ts'
 import { htmlOf } from '../../../questions/dictionary-html.ts'
 import { markdownOf } from '../../../questions/dictionary-markdown.ts'
-import { type Context, withDatabase, withRoom } from '../../context.ts'
+import { type Context, withDatabase } from '../../context.ts'
 import { refuseWith } from '../../options.ts'
 
 interface DictionaryFlags {

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { version } from '../../../app/app.ts'
-import { FatalError, messageOf, UsageError } from '../../../base/errors.ts'
+import { FatalError, messageOf, UsageError, withRoom } from '../../../base/errors.ts'
 import type { Database, Sql } from '../../../db/database.ts'
 import { composeReport, type Wanted } from '../../../report/report.ts'
 import { worklistOf } from '../../../resources/index.ts'
-import { type Context, withDatabase, withRoom, writeResult } from '../../context.ts'
+import { type Context, withDatabase, writeResult } from '../../context.ts'
 import { keysKnown, notFound } from '../../named-keys.ts'
 import { instantFlag } from '../../options.ts'
 

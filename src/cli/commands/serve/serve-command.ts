@@ -1,5 +1,6 @@
+import { withRoom } from '../../../base/errors.ts'
 import type { Database } from '../../../db/database.ts'
-import { type Context, untilAborted, withDatabase, withRoom, writeResult } from '../../context.ts'
+import { type Context, untilAborted, withDatabase, writeResult } from '../../context.ts'
 import { openWeb, type WebFlags, webOptionsOf, writePages } from './open-web.ts'
 
 interface ServeFlags extends WebFlags {
