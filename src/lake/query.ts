@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { FatalError, UsageError } from '../base/errors.ts'
+import { FatalError, messageOf, UsageError, withRoom } from '../base/errors.ts'
 import { unknownName } from '../base/text/nearest.ts'
 import { quoted } from '../db/bulk/copy-columns.ts'
 import { type DuckDb, literal } from './duckdb.ts'
@@ -36,8 +36,8 @@ interface AskOptions {
 }
 
 /**
- * Answers a question about a lake. Of a place that is no folder of this machine the files of the question's tables are fetched
- * first, as far as they are what the index says.
+ * Answers a question about a lake. The files of the question's tables are held against the index first: Parquet has no checksum of its
+ * values, and a flipped bit would be another answer. Of a place that is no folder of this machine they are fetched.
  * @throws UsageError when the question is about tables that the lake has not, such as those about players
  */
 export async function askLake(place: LakePlace, name: string, options: AskOptions): Promise<Record<string, unknown>[]> {
@@ -61,7 +61,9 @@ export async function askLake(place: LakePlace, name: string, options: AskOption
     } catch (error) {
       options.signal?.throwIfAborted()
       const [, table] = /Table with name (\w+) does not exist/.exec(String(error)) ?? []
-      if (table === undefined) throw error
+      // They are what the index lists, so whoever wrote both wrote files that cannot be asked.
+      const [reason] = messageOf(withRoom(error, `the temporary folder ${folder}, which TMPDIR names`)).split('\n')
+      if (table === undefined) throw new FatalError(`${place.place} cannot be asked: ${reason}`, { cause: error })
       throw new UsageError(
         `the lake has no ${table}: it was exported without --people, or by a version that does not have it`,
       )
@@ -101,9 +103,13 @@ async function pathsOf(
   const paths = new Map<string, string[]>()
   for (const [nth, file] of files.entries()) {
     const copy = join(folder, `${nth}.parquet`)
-    const path = await (pathOf ? pathOf(file) : fetch(file, copy, signal).then(() => copy)).catch((error: unknown) => {
-      if (error instanceof FatalError) throw new FatalError(`${file.path}: ${error.message}`, { cause: error })
-      throw error
+    const checked = fetch(file, pathOf ? null : copy, signal).then(() => (pathOf ? pathOf(file) : copy))
+    const path = await checked.catch((error: unknown) => {
+      if ((error as Error).constructor !== FatalError) throw error
+      throw new FatalError(
+        `${place}: ${file.path}: ${messageOf(error)}; copy the lake there again, or remove that file and export anew`,
+        { cause: error },
+      )
     })
     const name = nameOf(file.table)
     paths.set(name, [...(paths.get(name) ?? []), path])

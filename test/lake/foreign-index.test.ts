@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -83,6 +84,20 @@ test('a question about a lake runs no SQL of its index', async () => {
   const options = { limit: 1, maxBytes: 0 }
   await expect(askLake(openPlace(lake), 'holds', options)).rejects.toThrow('not that of a lake')
   expect(existsSync(target)).toBe(false)
+})
+
+test('a file that its index lists and DuckDB cannot read is said in one line', async () => {
+  const lake = await temporaryFolder()
+  await mkdir(join(lake, 'game.territory_hold/month=2026-05'), { recursive: true })
+  const text = `PAR1${'no parquet\n'.repeat(9)}PAR1`
+  await writeFile(join(lake, path), text)
+  const files = [{ ...file, bytes: text.length, sha256: createHash('sha256').update(text).digest('hex') }]
+  await writeFile(join(lake, 'index.json'), JSON.stringify({ ...index, files }))
+  const asked = askLake(openPlace(lake), 'holds', { limit: 1, maxBytes: 0 })
+  await expect(asked).rejects.toMatchObject({
+    name: 'FatalError',
+    message: expect.stringMatching(new RegExp(`^${lake} cannot be asked: .*${path}.*$`)),
+  })
 })
 
 test('a DuckDB that reads files of others opens nothing else, for whatever SQL', async () => {

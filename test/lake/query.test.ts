@@ -88,4 +88,7 @@ test('a lake behind a web server is answered from files that are what its index 
   bytes[(bytes.length / 2) | 0] = ~(bytes[(bytes.length / 2) | 0] ?? 0)
   await writeFile(path, bytes)
   expect(await run()).toMatchObject({ code: 1, out: '', err: expect.stringContaining('SHA-256') })
+  // Parquet would give another value.
+  const err = expect.stringMatching(`${folder}: ${file?.path}: its SHA-256 is not .*; copy the lake there again`)
+  expect(await runInside(['lake', 'query', folder, 'holds', '--json'])).toMatchObject({ code: 1, out: '', err })
 })

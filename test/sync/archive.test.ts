@@ -162,6 +162,30 @@ describe.each(kindsOfPart)('raw answers on the %s database', (kind) => {
     })
   })
 
+  test('that are damaged go whole where a player hides something, and keep nobody from that', async () => {
+    const [one, other, sound] = [playerId(1), playerId(2), playerId(3)]
+    await world.clock.advanceTo(instantOf('10:00'))
+    for (const uuid of [one, other, sound]) {
+      const body = { uuid, username: `Some${uuid.slice(-1)}`, playtime: 1, globalData: { wars: 1 }, characters: {} }
+      world.sandbox.setAnswer(`/player/${uuid}`, () => ({ body }))
+      await keep(players, [uuid])
+    }
+    expect(await counts()).toEqual([3, 3])
+    const damage = (uuid: string, body: string) =>
+      world.db.query(
+        `update sync.raw_body set body = ${body} where hash = (select hash from sync.raw_answer where key = $1)`,
+        [uuid],
+      )
+    await damage(one, `'\\x00'`)
+    // It unpacks to another text.
+    await damage(other, `(select body from sync.raw_answer join sync.raw_body using (hash) where key = '${sound}')`)
+    const targets = [one, other].map((playerUuid) => ({ playerUuid, fieldGroup: 'mainAccess' }))
+    const erased = await world.db.transaction((sql) => eraseRaw(sql, inProfiles, targets))
+    expect(erased).toEqual(targets.map((target) => ({ ...target, table: 'sync.raw_body', rows: 1 })))
+    expect(await world.rows('select key::text from sync.raw_answer')).toEqual([[sound]])
+    expect(await counts()).toEqual([1, 1])
+  })
+
   test('lose what a player hides, and all of a player who is purged', async () => {
     const [a, b] = [playerId(1), playerId(2)]
     const at = (hour: string) => ({

@@ -327,6 +327,26 @@ describe.each(kindsOfLongTests)('a replay on the %s database', (kind) => {
     expect(await contentOf(world.db)).toEqual(before)
   })
 
+  test('swaps nothing when a body is not the one that was archived, whatever it unpacks to', async () => {
+    await world.sync(items, [item('Elm')], '10:00', kept)
+    const before = await contentOf(world.db)
+    const [stored] = await world.db.query<{ body: Uint8Array }>('select body from sync.raw_body')
+    const whole = Buffer.from(stored?.body ?? [])
+    // A flipped bit of what brotli packed may give another text, which is JSON.
+    for (const bytes of [await compressed(Buffer.from(JSON.stringify([item('Elk')]))), whole.subarray(0, -3)]) {
+      await world.db.query('update sync.raw_body set body = $1', [bytes])
+      const { lost, swapped } = await replayed([items])
+      expect({ lost, swapped }).toEqual({
+        lost: [expect.stringMatching(/body [0-9a-f]{12} is damaged/)],
+        swapped: false,
+      })
+      expect(await world.rows('select internal_name from game.item')).toEqual([['Elm']])
+    }
+    await world.db.query('update sync.raw_body set body = $1', [whole])
+    expect((await replayed([items])).swapped).toBe(true)
+    expect(await contentOf(world.db)).toEqual(before)
+  })
+
   test('has a resource for every table of schema game, but those that sum up what samples say', async () => {
     const sums = growingTables.flatMap(({ averages }) => (averages ? [bulkTable(averages.table).name] : []))
     const tables = (await tablesIn(world.db)).filter((name) => !sums.includes(name))

@@ -46,7 +46,7 @@ export interface LakePlace {
    * @throws FatalError when it is not what is listed: another size or SHA-256, or not below the place
    */
   fetch(file: Fetched, to: string | null, signal?: AbortSignal): Promise<void>
-  /** Of a folder of this machine: where a file of the index lies. @throws FatalError when it is no file below the place */
+  /** Of a folder of this machine: where a file of the index lies. @throws FatalError when it is not below the place */
   readonly pathOf?: (file: LakeFile) => Promise<string>
 }
 
@@ -64,7 +64,7 @@ export function openPlace(place: string, settings?: StoreSettings): LakePlace {
       })
   return {
     place,
-    ...(isFolder(place) ? { pathOf: (file) => filePath(place, file) } : {}),
+    ...(isFolder(place) ? { pathOf: ({ path }) => pathIn(place, path) } : {}),
     text,
     index: async (signal) => parseIndex(await text(INDEX, signal), place),
     fetch: async (file, to, signal) => {
@@ -111,12 +111,6 @@ function readerOf(place: string, settings: StoreSettings | undefined): Read {
 type Read = (path: string, signal?: AbortSignal) => Promise<AsyncIterable<Buffer>>
 
 const isFolder = (place: string) => !/^[a-z][a-z0-9+.-]+:\/\//i.test(place)
-
-async function filePath(folder: string, { path }: LakeFile): Promise<string> {
-  const found = await pathIn(folder, path)
-  await (await openFile(found)).close()
-  return found
-}
 
 function readFolder(folder: string): Read {
   return async (path, signal) => {

@@ -12,6 +12,7 @@ import { RecordError } from '../../base/errors.ts'
 import { parseJsonBytes } from '../../base/text/decode.ts'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
+import { sha256 } from '../normalize/hash.ts'
 import { rawAnswer } from '../tables/archive.ts'
 import { STORED_BODY, type StoredBody, textOfBody } from './bodies.ts'
 
@@ -70,9 +71,9 @@ export async function nextArchived(
     [resources, after, limit],
   )
   const responses = new Map<number, ArchivedResponse & { exchanges: ArchivedExchange[] }>()
-  for (const { request, httpStatus, headers, receivedAt, body, baseBody, ...response } of rows) {
+  for (const { request, httpStatus, headers, receivedAt, hash, body, baseBody, ...response } of rows) {
     const archived = responses.get(response.answerId) ?? { ...response, exchanges: [] }
-    archived.exchanges.push({ request, httpStatus, headers, receivedAt, body, baseBody })
+    archived.exchanges.push({ request, httpStatus, headers, receivedAt, hash, body, baseBody })
     responses.set(response.answerId, archived)
   }
   return [...responses.values()]
@@ -109,7 +110,8 @@ export function clientOf({ exchanges }: ArchivedResponse, { isPart = false } = {
 }
 
 async function outcomeOf({ httpStatus, headers, receivedAt, ...stored }: ArchivedExchange): Promise<Outcome> {
-  const text = await textOfBody(stored)
+  const text = await textOfBody(stored).catch(() => undefined)
+  if (text === undefined) throw damaged(stored)
   const outcome = {
     ...emptyOutcome(receivedAt.getTime()),
     status: httpStatus,
@@ -118,10 +120,18 @@ async function outcomeOf({ httpStatus, headers, receivedAt, ...stored }: Archive
   }
   if (!isUtf8(text))
     return { ...outcome, failure: 'not utf-8', reason: 'the archived body holds bytes that are not UTF-8' }
+  if (!sha256(text).equals(stored.hash)) throw damaged(stored)
   try {
     return { ...outcome, body: revealRedacted(parseJsonBytes(text)) }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     return { ...outcome, failure: 'not json', reason: 'the archived body is not JSON' }
   }
+}
+
+function damaged({ hash }: StoredBody): RecordError {
+  const name = Buffer.from(hash).toString('hex').slice(0, 12)
+  return new RecordError(
+    `the archived body ${name} is damaged: \`wynnsync verify\` finds all such, a backup may have it whole`,
+  )
 }

@@ -89,7 +89,7 @@ async function eraseFrom(
 ): Promise<Target[]> {
   const [{ key, status } = { key: null, status: '' }] = places
   let met: Target[] = []
-  await rewriteBody(sql, places, (body, text) => {
+  const isRewritten = await rewriteBody(sql, places, (body, text) => {
     const isUnread = body === undefined || status === 'failed'
     const lower = text.toLowerCase()
     const mentioned = targets.filter(({ playerUuid, fieldGroup }) => {
@@ -106,7 +106,8 @@ async function eraseFrom(
     const isAll = responses.isOfOne && met.some((one) => one.fieldGroup === everything)
     return isAll || isUnread ? 'nothing' : 'other'
   })
-  return met
+  // A damaged one went as a whole.
+  return isRewritten && met.length === 0 ? [...targets] : met
 }
 
 /** Removes a target from a body; with everything, also what else in it names the player. */

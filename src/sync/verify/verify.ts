@@ -32,9 +32,9 @@ const archiveChecks: readonly Check[] = [
       for await (const rows of bodiesOf(sql)) {
         signal?.throwIfAborted()
         await Promise.all(
-          rows.map(async ({ hash, ...stored }) => {
-            const problem = await problemOf(hash, stored)
-            if (problem !== undefined) wrong.add({ hash: Buffer.from(hash).toString('hex'), problem })
+          rows.map(async (stored) => {
+            const problem = await problemOf(stored)
+            if (problem !== undefined) wrong.add({ hash: Buffer.from(stored.hash).toString('hex'), problem })
           }),
         )
       }
@@ -52,7 +52,6 @@ const archiveChecks: readonly Check[] = [
 ]
 
 interface Body extends StoredBody {
-  readonly hash: Uint8Array
   readonly bytes: number
   readonly base: Uint8Array | null
 }
@@ -61,7 +60,7 @@ async function* bodiesOf(sql: Sql): AsyncGenerator<Body[]> {
   let last: Uint8Array = Buffer.alloc(0)
   for (;;) {
     const rows = await sql.query<Body>(
-      `select raw_body.hash, raw_body.bytes, raw_body.base, ${STORED_BODY.columns}
+      `select raw_body.bytes, raw_body.base, ${STORED_BODY.columns}
          from sync.raw_body ${STORED_BODY.join} where raw_body.hash > $1 order by raw_body.hash limit ${BODIES_AT_ONCE}`,
       [last],
     )
@@ -71,16 +70,13 @@ async function* bodiesOf(sql: Sql): AsyncGenerator<Body[]> {
   }
 }
 
-async function problemOf(
-  hash: Uint8Array,
-  { base, bytes, ...stored }: Omit<Body, 'hash'>,
-): Promise<string | undefined> {
+async function problemOf({ base, bytes, ...stored }: Body): Promise<string | undefined> {
   if (base !== null && stored.baseBody === null)
     return `differs from ${Buffer.from(base).toString('hex')}, which is not there`
   const text = await textOfBody(stored).catch(() => undefined)
   if (text === undefined) return 'cannot be decompressed'
   if (text.length !== bytes) return `has ${text.length} bytes instead of ${bytes}`
-  return sha256(text).equals(hash) ? undefined : 'has another SHA-256'
+  return sha256(text).equals(stored.hash) ? undefined : 'has another SHA-256'
 }
 
 /** What must hold of the versions of a history, which constraints hold too, unless an index or a disk is broken. */
