@@ -32,8 +32,8 @@ export async function namesIn(
   const isOne = (row: Row) => prefixes.filter((one) => one === row.prefix).length === 1
   const guild = guilds.find((row) => isOne(row) && /^\w+$/.test(String(row.prefix)))
   const [hold, other] = await ask('query territory select=territory guild_uuid=is.not_null --limit 2')
-  const player = (await ask('query player_session select=username --limit 40')).find(({ username }) =>
-    /^\w+$/.test(String(username)),
+  const player = (await ask('query player_session select=username username=is.not_null --limit 40')).find(
+    ({ username }) => /^\w+$/.test(String(username)),
   )
   const [world] = await ask('query world select=world --limit 1')
   const [bow] = await ask('query item sub_type=bow select=internal_name --limit 1')

@@ -13,7 +13,7 @@ const statements: Readonly<Record<string, string>> = {
   captures: `select captured_at, observed_at, territory, from_guild_uuid, from_guild_name, to_guild_uuid, to_guild_name, is_recapture
     from analytics.territory_capture`,
   holds: `select territory, guild_uuid, guild_name, guild_prefix, held_from, held_until, is_current from analytics.territory_hold`,
-  'who-takes-from-whom': `select * from analytics.capture_matrix(${always})`,
+  'who-takes-from-whom': `select attacker_uuid, attacker, defender_uuid, defender, captures from analytics.capture_matrix(${always})`,
   economy: `select guild.guild_uuid, one.resource, date_trunc('day', one.at, 'UTC') as day, count(*), max(one.stored), max(one.generation)
     from (select distinct guild_uuid from game.territory_hold where guild_uuid is not null) guild
    cross join lateral analytics.territory_economy(guild.guild_uuid, ${always}) one group by 1, 2, 3`,
