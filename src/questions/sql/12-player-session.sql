@@ -14,7 +14,7 @@ select named.player_uuid, named.username, session.world,
        extract(epoch from greatest(session.logout_earliest, session.login_latest) - session.login_latest)::double precision as seconds_estimate
   -- Sorted here, so that a page makes the sessions of those players alone whom it shows. Not in a "with": Postgres would plan that without the order.
   from (select * from (
-    -- The latest name in a profile, or else in a guild. Players without a name come last.
+    -- The latest name in a profile, or else in a guild.
     select profile.player_uuid, profile.username from game.player profile
      where profile.username is not null
        and not exists (select from game.player later where later.player_uuid = profile.player_uuid
