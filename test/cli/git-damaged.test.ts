@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmod, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { fetchRepository } from '../../src/api/recordings/git-clone.ts'
@@ -100,6 +100,21 @@ test.each([
   expect([code, err]).toEqual([1, expect.stringMatching(reason)])
   expect((await load(DATABASE_URL)).code).toBe(0)
   expect(await digests(DATABASE_URL)).toEqual(whole)
+})
+
+test.each([
+  ['a commit of its graph', (git: string, object: string) => rm(join(git, object))],
+  ['a line of its packed names', (git: string) => appendFile(join(git, 'packed-refs'), 'main\n')],
+])('a repository in which %s cannot be read says that it is damaged, and what helps', async (_, damage) => {
+  const files = (nth: number) => ({ 'map.json': JSON.stringify({ Oak: place('a', times[nth] as string) }) })
+  const packed = await gitRepository(times.map((at, nth) => ({ at: instantOf(at), files: files(nth) })))
+  const git = (...args: string[]) => execFileSync('git', ['-C', packed, ...args], { encoding: 'utf8', stdio: 'pipe' })
+  git('commit-graph', 'write', '--reachable')
+  git('pack-refs', '--all')
+  const hash = git('rev-parse', 'HEAD~2').trim()
+  await damage(join(packed, '.git'), join('objects', hash.slice(0, 2), hash.slice(2)))
+  const { code, err } = await runInside(loading(packed), { DATABASE_URL: await testDatabaseUrl() })
+  expect([code, err]).toEqual([1, expect.stringContaining('the repository is damaged: clone it again')])
 })
 
 test.skipIf(process.platform !== 'linux')(

@@ -111,7 +111,8 @@ async function endOf(child: ReturnType<typeof git>, repository: string): Promise
 }
 
 /** What git says of objects that are missing or not as they were written, and what helps. */
-const DAMAGED = /inflate|corrupt|unable to read|could not read|bad object|bad tree|packfile|object file .* is empty/i
+const DAMAGED =
+  /inflate|corrupt|unable to read|could not read|cannot read commit|bad object|bad tree|packfile|object file .* is empty|invalid parent position|unexpected line in .*packed-refs/i
 const MEND =
   'the repository is damaged: clone it again, or remove it where it was fetched from a URL; git fsck says what is'
 
