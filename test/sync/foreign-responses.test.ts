@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { guildList } from '../../src/resources/guild-list/index.ts'
+import { itemMetadata } from '../../src/resources/item-metadata/index.ts'
 import { items } from '../../src/resources/items/index.ts'
 import { latestNews } from '../../src/resources/latest-news/index.ts'
 import { raids } from '../../src/resources/raids/index.ts'
@@ -71,6 +72,21 @@ describe.each(kindsOfPart)('a response that is not what was asked for, on the %s
     await sync(videos, { 1: 'https://example.com/a' }, '10:00')
     for (const at of ['11:00', '12:00']) await sync(videos, { 1: 'guildLevel', 2: 'guildWars' }, at)
     expect(await rows('select address, valid_until from game.video')).toEqual([['https://example.com/a', 'infinity']])
+  })
+
+  test.each<[object]>([
+    [{ error: { code: 500, message: 'Internal' } }],
+    [{ errors: ['Internal'] }],
+    [{ message: 'Service is down', retry: 30 }],
+    [{ code: 500 }],
+  ])('is no enumeration where it is an error in a form of its own, however long that lasts: %j', async (body) => {
+    const lists = { filters: { tier: ['normal', 'rare'], majorIds: ['HAWKEYE'] } }
+    await sync(itemMetadata, lists, '10:00')
+    const state = await rows('select path, valid_from, valid_until from game.enumeration order by 1')
+    for (const at of ['11:00', '14:00', '17:00', '20:00', '23:00'])
+      expect(await sync(itemMetadata, body, at)).toMatchObject({ inserted: 0, closed: 0 })
+    await sync(itemMetadata, lists, '02 10:00')
+    expect(await rows('select path, valid_from, valid_until from game.enumeration order by 1')).toEqual(state)
   })
 
   test('invents no item where all keys are spelled otherwise once', async () => {

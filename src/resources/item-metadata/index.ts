@@ -1,5 +1,7 @@
 import * as z from 'zod'
+import { Unavailable } from '../../api/errors.ts'
 import { deepestNesting } from '../../api/schemas/form/limits.ts'
+import { isFields } from '../../api/schemas/form/unknown.ts'
 import { defineResource, type Normalized } from '../../sync/declare/resource.ts'
 import type { Json } from '../../sync/normalize/hash.ts'
 import { knownBy, recordError, severalParts, textField } from '../record.ts'
@@ -33,6 +35,7 @@ export const itemMetadata = defineResource({
         ask: () =>
           api.items.metadata({ signal, lane }).then((answer) => {
             const { static: _, ...named } = answer.body
+            if (isOther(named)) throw new Unavailable('/item/metadata: something else than lists of names')
             return [answer, [...membersOf(named, '')]]
           }),
       },
@@ -46,6 +49,17 @@ export const itemMetadata = defineResource({
   normalize: normalizeMember,
   ...knownBy(z.unknown()),
 })
+
+/** Whether it is something else than lists, such as an error in a form of its own. Kept for long enough, that would be believed. */
+function isOther(body: object): boolean {
+  const values = Object.values(body)
+  return (
+    'error' in body ||
+    'errors' in body ||
+    values.some((value) => typeof value === 'string') ||
+    !values.some((value) => Array.isArray(value) || isFields(value))
+  )
+}
 
 /** Every leaf of the answer: members of arrays by their own text, members of objects of numbers by their name. */
 function* membersOf(value: unknown, list: string, levels = deepestNesting): Generator<Member> {
