@@ -6,6 +6,7 @@ import { shareUntil } from '../../src/cli/commands/backfill/backfill-from.ts'
 import { type Context, withProgress } from '../../src/cli/context.ts'
 import { noProgress } from '../../src/cli/output/progress.ts'
 import { progressBar, progressLines } from '../../src/cli/output/progress-shown.ts'
+import { inWorkFolder } from '../../src/lake/read/work-folder.ts'
 
 /** What a bar writes, as a terminal of 120 columns gets it; without what moves the cursor. */
 async function onTerminal() {
@@ -134,21 +135,21 @@ describe('progress in a log', () => {
 test('what finds a full disk names the place that needs room', async () => {
   const context = { app: { clock: virtualClock(0) }, progress: noProgress } as unknown as Context
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
-  const work = (place?: string) => withProgress(context, 'backup', () => Promise.reject(full), place)
-  await expect(work('/mnt/small')).rejects.toThrow(
+  const work = withProgress(context, 'backup', () => Promise.reject(full), '/mnt/small')
+  await expect(work).rejects.toThrow(
     'ENOSPC: no space left on device, write; make room on the disk of /mnt/small, and run the same command again',
   )
   // An import and a restore write copies of files, DuckDB's too.
-  await expect(work()).rejects.toThrow(`make room on the disk of the temporary folder ${tmpdir()}, which TMPDIR names`)
+  await expect(inWorkFolder(() => Promise.reject(full))).rejects.toThrow(
+    `make room on the disk of the temporary folder ${tmpdir()}, which TMPDIR names`,
+  )
   const others = [
     'IO Error: Could not write file "/x/rows.csv": No space left on device',
     'TransactionContext Error: Failed to commit: Could not write file "/x/history.duckdb.wal": No space left on device',
     'https://example.org/a.git: fatal: unable to write loose object file: No space left on device',
   ]
   for (const message of others)
-    await expect(withProgress(context, 'lake', () => Promise.reject(new Error(message)))).rejects.toThrow(
-      'make room on the disk of',
-    )
+    await expect(inWorkFolder(() => Promise.reject(new Error(message)))).rejects.toThrow('make room on the disk of')
   const other = new Error('another')
   await expect(withProgress(context, 'lake', () => Promise.reject(other))).rejects.toBe(other)
 })
