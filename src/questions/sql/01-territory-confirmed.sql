@@ -10,7 +10,7 @@ comment on function analytics.territory_end_seen(text, timestamptz) is
 'The first response that showed something else than a hold that ended at an instant; infinity: none has. Arguments: territory; valid_until of the hold.';
 
 -- A response without a field shows nothing of it: what it said is known until the first such response. While others are awaited, that it is
--- one is pending. One plan serves all calls: PostgreSQL 18 would plan each of ten thousand captures anew, which takes longer than the call.
+-- one is pending. One plan serves all calls: PostgreSQL 18 would plan each hold of a page anew, which takes longer than the call.
 create or replace function analytics.territory_sent_until(fields text[], at timestamptz) returns timestamptz
 language sql stable parallel safe set plan_cache_mode = force_generic_plan
 return coalesce((select min(span.from_at)
