@@ -32,15 +32,19 @@ export function seedsOf(file: string): readonly number[] {
 
 const nameOf = (file: string) => relative(root, file).split(sep).join('/')
 
-/** For the end of a run: keeps the seeds that failed, and says how each is played again. */
+/** Keeps each seed that failed, and says how it is played again: at once, so that a run that is stopped after hours says it too. */
 export const failedSeedsReporter: Reporter = {
-  onTestRunEnd(modules) {
-    for (const { moduleId, children } of modules) {
-      const suites = [...children.allSuites()].filter((suite) => suite.state() === 'failed')
-      const failed = [...children.allTests('failed'), ...suites].map(({ fullName }) => fullName)
-      for (const line of keepFailedSeeds(nameOf(moduleId), failed)) process.stderr.write(`${line}\n`)
-    }
+  onTestCaseResult(one) {
+    if (one.result().state === 'failed') keep(one.module.moduleId, [one.fullName])
   },
+  // A suite that failed before its tests.
+  onTestSuiteResult(suite) {
+    if (suite.errors().length > 0) keep(suite.module.moduleId, [suite.fullName])
+  },
+}
+
+function keep(file: string, failed: readonly string[]): void {
+  for (const line of keepFailedSeeds(nameOf(file), failed)) process.stderr.write(`${line}\n`)
 }
 
 /** @param failed names of tests, and of `describe`s that failed before their tests */
