@@ -129,6 +129,7 @@ for (const path of await readdir(join(root, 'dist'), { recursive: true })) {
   const [, source] = /^(.+?)(?:\.d\.ts|\.js)$/.exec(path) ?? []
   if (source !== undefined && !existsSync(join(root, 'src', `${source}.ts`))) await rm(join(root, 'dist', path))
   else if (/^(?:api|base|questions|sandbox)\b.*\.js$/.test(path)) await writeWithoutComments(join(root, 'dist', path))
+  else if (path.endsWith('.d.ts')) await writeWithTabs(join(root, 'dist', path))
 }
 
 const { makeTemplate } = await import('../dist/app/app.js')
@@ -145,6 +146,15 @@ async function writeWithoutComments(path) {
     charset: 'utf8',
   })
   await writeFile(path, code)
+}
+
+/** The compiler indents by four spaces each, a tenth of all declarations. */
+async function writeWithTabs(path) {
+  const text = await readFile(path, 'utf8')
+  await writeFile(
+    path,
+    text.replace(/^(?: {4})+/gm, (indent) => '\t'.repeat(indent.length / 4)),
+  )
 }
 
 /** The bundler splits off parts without code, which others load. */
