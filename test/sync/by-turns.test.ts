@@ -6,7 +6,7 @@ import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
 import { worldEvents } from '../../src/resources/world-events/index.ts'
 import type { Resource, Worklist } from '../../src/sync/declare/resource.ts'
-import { guildBody, guildId, place, playerId, syncGuild } from '../support/guild-answers.ts'
+import { guildBody, guildId, type MemberFields, place, playerId, syncGuild } from '../support/guild-answers.ts'
 import { onlineBody, syncOnline } from '../support/player-answers.ts'
 import { kindsAtNight } from '../support/postgres.ts'
 import { wrongRows } from '../support/verified.ts'
@@ -83,6 +83,43 @@ describe.each(kindsAtNight)('responses that come by turns, on the %s database,',
       ['demoted', 'Player2'],
       ['promoted', 'Player2'],
     ])
+  })
+
+  test.each<[string, (nth: number) => MemberFields]>([
+    ['counts more', (nth) => ({ contributed: 100 * nth })],
+    [
+      'have a later login',
+      (nth) => ({ lastJoin: `2026-06-01T${minutes(nth * 10 - 1)}:00Z`, online: true, server: 'EU1' }),
+    ],
+  ])('show ranks by turns, and each %s than those before: the rank changed each time', async (_what, news) => {
+    const shown = ['recruit', 'captain', 'recruit', 'captain', 'captain', 'recruit']
+    for (const [nth, rank] of shown.entries())
+      await syncGuild(world, guildBody('a', { 1: owner, 2: { rank }, 3: news(nth) }), minutes(nth * 10))
+    const found = await rows('select to_rank, observed_at from analytics.membership_event order by observed_at')
+    expect(found).toEqual([
+      ['captain', '10:10'],
+      ['recruit', '10:20'],
+      ['captain', '10:30'],
+      ['recruit', '10:50'],
+    ])
+    expect(await rows('select from sync.claim')).toEqual([])
+  })
+
+  test('show ranks by turns, of which the older ones count what others counted hours ago: it changed once', async () => {
+    for (let nth = 0; nth < 14; nth++) {
+      const [rank, made] = nth % 2 === 0 ? ['recruit', nth - 12] : ['captain', nth]
+      const member = { contributed: 5000 + 100 * made }
+      await syncGuild(world, guildBody('a', { 1: owner, 2: { rank }, 3: member }), minutes(nth * 10))
+    }
+    for (let nth = 14; nth < 16; nth++)
+      await syncGuild(
+        world,
+        guildBody('a', { 1: owner, 2: { rank: 'captain' }, 3: { contributed: 9000 } }),
+        minutes(nth * 10),
+      )
+    const found = await rows('select to_rank, observed_at from analytics.membership_event order by observed_at')
+    expect(found).toEqual([['captain', '10:10']])
+    expect(await rows('select from sync.claim')).toEqual([])
   })
 
   test('show an old rank again after hours: it waits for an hour, and verify finds that right', async () => {

@@ -140,6 +140,8 @@ export interface RelatedHistory extends History {
    * is the `spellColumn`, another value of a single key is loaded, and taken back where the next response shows the one before again.
    */
   readonly corroborated?: Readonly<Record<string, ClaimKind>>
+  /** Whether samples of a response show that it is newer than those before `at`: a value of `corroborated` that is back is believed. Default: never. */
+  readonly isNews?: (sql: Sql, scope: string, of: readonly Entity['samples'][], at: Date) => Promise<boolean>
   /** Keys of other resources that a document is about. */
   readonly concerns?: (document: Json) => readonly string[]
   /** Like those of the resource, for this history's own documents. */

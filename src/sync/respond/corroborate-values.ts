@@ -26,7 +26,7 @@ import { type GuardAction, valueActions } from './guard-actions.ts'
  * shows the new one, x, y, x is one spell. Other single values change back and forth within minutes, and stay as they were seen.
  *
  * Two caches, one of which is hours late, show the old and the new value by turns. So a value that is back is shown as `shown` is, until it
- * has been so for as long as the one between was: x, y, x, y is one change.
+ * has been so for as long as the one between was: x, y, x, y is one change. A response that says something new (`isNews`) is no late one.
  */
 
 interface CorroboratedValues {
@@ -42,6 +42,8 @@ interface CorroboratedValues {
 interface Values {
   readonly history: RelatedHistory
   readonly entities: readonly Prepared[]
+  /** Those of the response. */
+  readonly samples: readonly Prepared['samples'][]
   /** The key that all entities hang on. */
   readonly scope: string
   /** The instant that the last accepted response about it speaks for. */
@@ -180,10 +182,11 @@ interface Waiting {
 async function findWaiting(
   sql: Sql,
   witness: Witness,
-  { history, entities, scope, lastSeen, accept }: Values,
+  values: Values,
   known: Known,
   pending: Pending,
 ): Promise<Waiting> {
+  const { history, entities, scope, lastSeen, accept } = values
   const waiting: Map<string, { one: Current; span: number }[]> = new Map()
   const { corroborated = {}, spellColumn = '' } = history
   const changed = [...known.values()].map((one) => ({ one, properties: differing(history, one) }))
@@ -209,12 +212,14 @@ async function findWaiting(
     const isMany = isBurst(others.length, entities.length)
     const isAll = property === spellColumn || (isAtOnce && isMany)
     const claimed = new Map(pending.get(kind)?.map(({ subject, value, firstAt }) => [`${subject} ${value}`, firstAt]))
-    const ofProperty: { one: Current; span: number }[] = []
-    for (const one of others) {
+    const found = others.map((one) => {
       const { subject, value } = claimOf(one, property)
       const firstAt = claimed.get(`${subject} ${value}`)
       const sent = { value: comparable(one.entity.root[property]), from: (firstAt ?? witness.at).getTime() }
-      const span = returnSpan(history, chains.get(subject) ?? [], property, [sent])
+      return { one, firstAt, span: returnSpan(history, chains.get(subject) ?? [], property, [sent]) }
+    })
+    const ofProperty: { one: Current; span: number }[] = []
+    for (const { one, firstAt, span } of await unlessNews(sql, witness, values, found)) {
       if (isAll || firstAt) ofProperty.push({ one, span })
       else if (isMany || span > 0) alone.add(one)
     }
@@ -224,14 +229,13 @@ async function findWaiting(
 }
 
 function isSameSpell(history: RelatedHistory, { root }: Prepared, row: Current['row']): boolean {
-  const { spellColumn } = history
-  return (
-    spellColumn === undefined || isSameInstant(String(root[spellColumn]), String(valueIn(history, row, spellColumn)))
-  )
+  const { spellColumn: joined } = history
+  return joined === undefined || isSameInstant(String(root[joined]), String(valueIn(history, row, joined)))
 }
 
 /** Versions that another response shows, too, are kept; one that is back, once it has been so for longer than the one between. */
-async function confirmShown(sql: Sql, witness: Witness, { history }: Values, known: Known, pending: Pending) {
+async function confirmShown(sql: Sql, witness: Witness, values: Values, known: Known, pending: Pending) {
+  const { history } = values
   const same = [...known.values()].filter((one) => differing(history, one).length === 0)
   const claims = shownOf(pending, same)
   const of = [...new Set(claims.flatMap(({ subject }) => known.get(subject) ?? []))]
@@ -239,7 +243,18 @@ async function confirmShown(sql: Sql, witness: Witness, { history }: Values, kno
   const spanOf = (chain: readonly Link[] = []) =>
     Math.max(0, ...Object.keys(history.corroborated ?? {}).map((property) => returnSpan(history, chain, property)))
   const spanned = claims.map((claim) => ({ ...claim, span: spanOf(chains.get(claim.subject)) }))
-  await corroborate(sql, witness, 'shown', spanned)
+  await corroborate(sql, witness, 'shown', await unlessNews(sql, witness, values, spanned))
+}
+
+/** A value that is back need not be shown for long where the response is no copy of hours ago. */
+async function unlessNews<T extends { readonly span: number }>(
+  sql: Sql,
+  { at }: Witness,
+  { history, samples, scope }: Values,
+  found: readonly T[],
+): Promise<readonly T[]> {
+  const isNews = found.some(({ span }) => span > 0) && (await history.isNews?.(sql, scope, samples, at))
+  return isNews ? found.map((one) => ({ ...one, span: 0 })) : found
 }
 
 /** What is claimed of versions that one response alone showed of these keys. */
@@ -317,7 +332,7 @@ async function restore(
       return depth > 0 ? [{ property, depth }] : []
     })
     if (depths.length === 0) continue
-    const current = await rewrite(sql, witness, history, one, { chain, depths })
+    const current = await rewrite(sql, witness, history, one, chain, depths)
     known.set(one.entity.key, current)
     restored.push(depths.map(({ property }) => property))
   }
@@ -346,19 +361,17 @@ async function readChains(sql: Sql, { resource }: Witness, history: RelatedHisto
   return chains
 }
 
-interface Depth {
-  readonly property: string
-  /** The version whose value the ones above it get, counted from the newest. */
-  readonly depth: number
-}
-
-/** Gives the latest versions of a key values of one before them, and merges those that are equal then. Returns what is current. */
+/**
+ * Gives the latest versions of a key values of one before them, and merges those that are equal then. Returns what is current.
+ * @param depths of each property the version whose value the ones above it get, counted from the newest
+ */
 async function rewrite(
   sql: Sql,
   witness: Witness,
   history: RelatedHistory,
   current: Current,
-  { chain, depths }: { readonly chain: readonly Link[]; readonly depths: readonly Depth[] },
+  chain: readonly Link[],
+  depths: readonly { readonly property: string; readonly depth: number }[],
 ): Promise<Current> {
   const { entity } = current
   const deepest = Math.max(...depths.map(({ depth }) => depth))
@@ -375,11 +388,9 @@ async function rewrite(
     const before: Link = kept
     if (isSame(history, (_, column) => [row[column], before.row[column]])) {
       kept = { ...before, validUntil: link.validUntil }
-      await mergeInto(sql, history, entity, { link, kept })
-      const subject = entity.key
-      await forgetClaims(sql, witness.resource, 'shown', [
-        { subject, value: instantText(new Date(String(link.row.valid_from))) },
-      ])
+      await mergeInto(sql, history, entity, link, kept)
+      const value = instantText(new Date(String(link.row.valid_from)))
+      await forgetClaims(sql, witness.resource, 'shown', [{ subject: entity.key, value }])
     } else {
       const isAsSent = isSame(history, (property, column) => [entity.root[property], row[column]])
       kept = { ...link, row, hash: isAsSent ? entity.hash : link.hash }
@@ -407,12 +418,7 @@ function versionOf(history: RelatedHistory, entity: Prepared) {
 }
 
 /** Deletes a version; the one before it goes on instead. */
-async function mergeInto(
-  sql: Sql,
-  history: RelatedHistory,
-  entity: Prepared,
-  { link, kept }: { readonly link: Link; readonly kept: Link },
-): Promise<void> {
+async function mergeInto(sql: Sql, history: RelatedHistory, entity: Prepared, link: Link, kept: Link): Promise<void> {
   const { key, from, nextParameter } = versionOf(history, entity)
   for (const each of [...Object.values(history.parts), history.root])
     await sql.query(`delete from ${bulkTable(each).name} version using ${from}`, [...key, link.validFrom])

@@ -414,14 +414,15 @@ async function believedOf(
   witness: Witness,
   history: RelatedHistory,
   found: readonly Prepared[],
-  { scope, last, guards: { accept = false } }: IncomingResponse,
+  { scope, last, preparation, guards: { accept = false } }: IncomingResponse,
 ): ReturnType<typeof corroborateValues> {
   const { spellColumn, corroborated } = history
   const entities = spellColumn === undefined ? found : await carryForward(sql, history, spellColumn, found)
   // The first response is where history begins.
   if (!corroborated || !last || scope === undefined) return { entities, guarded: [], withdrawn: 0, shown: [] }
   const lastSeen = new Date(last.observedAt)
-  return await corroborateValues(sql, witness, { history, entities, scope, lastSeen, accept })
+  const samples = preparation.entities.map((one) => one.samples)
+  return await corroborateValues(sql, witness, { history, entities, samples, scope, lastSeen, accept })
 }
 
 /** An import brings versions before its ledger, so that the first response that is known may not be where history begins. */
