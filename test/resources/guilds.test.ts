@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { guildBody, type MemberFields, playerId, syncGuild } from '../support/guild-answers.ts'
+import { guildBody, type MemberFields, openMember, playerId, syncGuild } from '../support/guild-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
 import { worldOf } from '../support/world.ts'
 
@@ -195,6 +195,32 @@ describe.each(kindsOfLongTests)('guilds on the %s database', (kind) => {
     ])
     expect(await world.rows(`select contributed from analytics.guild_member where player_uuid = '${two}'`)).toEqual([
       [large],
+    ])
+  })
+
+  test('keep whether a member has reached the aim of the week, until the member hides it', async () => {
+    const weekly = (completed: boolean, streak: number) => ({
+      1: { rank: 'owner', ...openMember, weekly: { completed, streak } },
+    })
+    await sync(weekly(false, 3), '10:00')
+    await sync(weekly(true, 4), '11:00')
+    await sync({ 1: { rank: 'owner', ...openMember, weekly: {} } }, '11:10')
+    const kept = () =>
+      world.rows(
+        `select counter, value, observed_at from analytics.member_counter_sample where counter like 'weekly.%' order by 1, 3`,
+      )
+    expect(await kept()).toEqual([
+      ['weekly.completed', 0, '10:00'],
+      ['weekly.completed', 1, '11:00'],
+      ['weekly.streak', 3, '10:00'],
+      ['weekly.streak', 4, '11:00'],
+    ])
+    expect(await world.rows(`select analytics.is_level_only('member', 'weekly.completed')`)).toEqual([[true]])
+    const restrictions = { ...openMember.restrictions, guild_high_ranked_access: true }
+    for (const at of ['11:20', '11:30']) await sync({ 1: { rank: 'owner', restrictions } }, at)
+    expect([await kept(), await world.rows('select distinct counter from game.member_counter')]).toEqual([
+      [],
+      [['contributed']],
     ])
   })
 

@@ -18,6 +18,7 @@ begin atomic
                                                where rule.player_uuid = member.player_uuid
                                                  and rule.field_group = case member_counter.counter
                                                        when 'contributed' then null
+                                                       when 'weekly.completed' then 'guildHighRankedAccess'
                                                        when 'weekly.streak' then 'guildHighRankedAccess'
                                                        else 'mainAccess' end) as is_sent
                        offset 0) sent

@@ -1186,8 +1186,8 @@ create or replace view analytics.member_counter_sample as
 select kept.guild_uuid, kept.player_uuid, kept.counter, kept.observed_at, kept.value
   from game.member_counter kept
  where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
-                      and (rule.field_group = 'mainAccess' and (kept.counter <> all(array['contributed', 'weekly.streak']))
-                           or rule.field_group = 'guildHighRankedAccess' and (kept.counter = 'weekly.streak')
+                      and (rule.field_group = 'mainAccess' and (kept.counter <> all(array['contributed', 'weekly.completed', 'weekly.streak']))
+                           or rule.field_group = 'guildHighRankedAccess' and (kept.counter = any(array['weekly.completed', 'weekly.streak']))
                            or rule.field_group = 'guildHistoryAccess' and (not exists (select from game.guild_member now where now.guild_uuid = kept.guild_uuid and now.player_uuid = kept.player_uuid and now.valid_until = 'infinity'))));
 comment on view analytics.member_counter_sample is 'What is counted about a member, a row whenever a value changed. Counters may fall: by joining again, by a glitch, for no visible reason. All rows of game.member_counter, from guilds.';
 
@@ -1198,8 +1198,8 @@ select kept.guild_uuid, kept.player_uuid, kept.counter, kept.hour, kept.fell_at,
   from (select distinct on (kept.guild_uuid, kept.player_uuid, kept.counter) kept.*
           from game.member_counter_dip kept
          where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
-                              and (rule.field_group = 'mainAccess' and (kept.counter <> all(array['contributed', 'weekly.streak']))
-                                   or rule.field_group = 'guildHighRankedAccess' and (kept.counter = 'weekly.streak')
+                              and (rule.field_group = 'mainAccess' and (kept.counter <> all(array['contributed', 'weekly.completed', 'weekly.streak']))
+                                   or rule.field_group = 'guildHighRankedAccess' and (kept.counter = any(array['weekly.completed', 'weekly.streak']))
                                    or rule.field_group = 'guildHistoryAccess' and (not exists (select from game.guild_member now where now.guild_uuid = kept.guild_uuid and now.player_uuid = kept.player_uuid and now.valid_until = 'infinity'))))
          order by kept.guild_uuid, kept.player_uuid, kept.counter, kept.hour desc) kept
  order by kept.guild_uuid, kept.player_uuid, kept.counter;
@@ -1209,8 +1209,8 @@ create or replace view analytics.member_counter_dip_history as
 select kept.guild_uuid, kept.player_uuid, kept.counter, kept.hour, kept.fell_at
   from game.member_counter_dip kept
  where not exists (select from sync.privacy_restriction rule where rule.player_uuid = kept.player_uuid
-                      and (rule.field_group = 'mainAccess' and (kept.counter <> all(array['contributed', 'weekly.streak']))
-                           or rule.field_group = 'guildHighRankedAccess' and (kept.counter = 'weekly.streak')
+                      and (rule.field_group = 'mainAccess' and (kept.counter <> all(array['contributed', 'weekly.completed', 'weekly.streak']))
+                           or rule.field_group = 'guildHighRankedAccess' and (kept.counter = any(array['weekly.completed', 'weekly.streak']))
                            or rule.field_group = 'guildHistoryAccess' and (not exists (select from game.guild_member now where now.guild_uuid = kept.guild_uuid and now.player_uuid = kept.player_uuid and now.valid_until = 'infinity'))));
 comment on view analytics.member_counter_dip_history is 'Hours in which a counter of a member was lower than before: rises of other counters follow from two numbers. Materialized up to sync.tier.averaged_until. All rows of game.member_counter_dip, from guilds.';
 

@@ -20,6 +20,6 @@ language sql immutable parallel safe
 return case kind when 'guild' then counter not in ('level', 'wars', 'raids') and not starts_with(counter, 'seasonRanks.')
                  when 'player' then false
                  when 'leaderboard' then counter ~* 'territories'
-                 else counter ~ '(^|\.)(xpPercent|streak|skillPoints\..*)$' end;
+                 else counter ~ '(^|\.)(xpPercent|streak|weekly\.completed|skillPoints\..*)$' end;
 comment on function analytics.is_level_only(text, text) is
 'Whether a number goes up and down, as how many are online: it has no rises, only differences. Arguments: kind; counter.';

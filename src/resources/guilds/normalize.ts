@@ -231,7 +231,10 @@ function guildNumbers(guild: Guild, placed: readonly PlacedMember[], redacted: R
 /** Everything that is counted about a member. What is hidden is not sent, and gives no sample: it is not zero. */
 function counters(guildUuid: string, { playerUuid, member }: PlacedMember): Row[] {
   const { contributed, weekly, globalData } = member
-  const counted = numbersIn({ contributed, weekly: { streak: weekly?.streak }, ...globalData })
+  const { completed, streak } = weekly ?? {}
+  // 1 for a week whose aim is reached, 0 before.
+  const ofWeek = { streak, completed: typeof completed === 'boolean' ? Number(completed) : undefined }
+  const counted = numbersIn({ contributed, weekly: ofWeek, ...globalData })
   return counted.map(([counter, value]) => ({ guildUuid, playerUuid, counter, value }))
 }
 

@@ -105,8 +105,8 @@ const countersOfGuilds = `with recursive step(guild_uuid, counter) as (
 /** Which counters of members fall under which rule, and which are a player's. */
 const ofCounters: Pick<KeptTable, 'rows' | 'narrowed'> = {
   rows: {
-    mainAccess: `kept.counter <> all(array['contributed', 'weekly.streak'])`,
-    guildHighRankedAccess: `kept.counter = 'weekly.streak'`,
+    mainAccess: `kept.counter <> all(array['contributed', 'weekly.completed', 'weekly.streak'])`,
+    guildHighRankedAccess: `kept.counter = any(array['weekly.completed', 'weekly.streak'])`,
     guildHistoryAccess: isFormerGuild,
   },
   narrowed: { from: countersOfGuilds, where: 'kept.guild_uuid = own.guild_uuid and kept.counter = own.counter' },
