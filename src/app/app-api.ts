@@ -72,7 +72,9 @@ function trackUse({ config, clock, log }: App, credential: Credential | null) {
   return {
     ended(status: number | null): void {
       const now = clock.now()
-      if (stored === null || status === null || status >= 300 || now < notedAt + NOTE_EVERY_MS) return
+      if (stored === null || status === null || status >= 300) return
+      // Either way: a clock that was set back must not silence it.
+      if (Math.abs(now - notedAt) < NOTE_EVERY_MS) return
       notedAt = now
       try {
         noteUse(config.credentialsFile, stored, now)

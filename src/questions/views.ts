@@ -247,7 +247,7 @@ export const freshness = analytics
     age: interval('age'),
     /** How often it should be observed; NULL: not at all, or no schedule is known. */
     expectedEvery: interval('expected_every'),
-    /** True when the next observation is overdue by half that time, or when the responses that do come are older than two and a half times it. Never where none is expected. */
+    /** True when the next observation is overdue by half that time, or when the responses that do come are older than two and a half times it; also where the clock was set back since the last one came. Never where none is expected. */
     isLate: boolean('is_late'),
     /** When the latest accepted response came, by the clock of the machine that sent the request. */
     lastReceivedAt: timestamp('last_received_at', { withTimezone: true }),

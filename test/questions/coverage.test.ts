@@ -167,5 +167,11 @@ describe.each(kindsOfPart)('15: how complete and fresh it is, on the %s database
       [onlinePlayers.name],
     )
     expect((await freshness())[2]?.[5]).toBe(false)
+    // By a clock that was set back since.
+    await world.db.query(
+      `update sync.run set finished_at = now() + interval '2 hours' where resource = $1 and status = 'unchanged'`,
+      [onlinePlayers.name],
+    )
+    expect((await freshness())[2]?.[5]).toBe(true)
   })
 })

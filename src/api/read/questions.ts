@@ -712,7 +712,7 @@ interface FreshnessColumns {
   readonly age: string
   /** How often it should be observed; NULL: not at all, or no schedule is known. */
   readonly expected_every: string
-  /** True when the next observation is overdue by half that time, or when the responses that do come are older than two and a half times it. Never where none is expected. */
+  /** True when the next observation is overdue by half that time, or when the responses that do come are older than two and a half times it; also where the clock was set back since the last one came. Never where none is expected. */
   readonly is_late: boolean
   /** When the latest accepted response came, by the clock of the machine that sent the request. */
   readonly last_received_at: Instant

@@ -15,7 +15,9 @@ select every.resource, seen.observed_at as last_observed_at, changed.observed_at
        case when schedule.every_seconds is null then false
             else seen.received_at is null or now() - seen.received_at > 1.5 * make_interval(secs => schedule.every_seconds)
               -- Requested in time, but the copies that came are older than any cache explains.
-              or now() - seen.observed_at > 2.5 * make_interval(secs => schedule.every_seconds) + interval '2 minutes' end as is_late,
+              or now() - seen.observed_at > 2.5 * make_interval(secs => schedule.every_seconds) + interval '2 minutes'
+              -- The clock was set back since: by it, no response has come.
+              or seen.received_at > now() + interval '1 hour' end as is_late,
        seen.received_at as last_received_at
   from every
   left join lateral (select run.status from sync.run where run.resource = every.resource
@@ -48,5 +50,5 @@ comment on column analytics.freshness.last_changed_at is 'observed_at of the lat
 comment on column analytics.freshness.last_status is 'How the latest run ended: ok, unchanged, partial, stale, rejected, interrupted (a signal ended it) or failed; NULL: it never ran.';
 comment on column analytics.freshness.age is 'Age of that response now; 0 where its observed_at is ahead of the clock of this machine.';
 comment on column analytics.freshness.expected_every is 'How often it should be observed; NULL: not at all, or no schedule is known.';
-comment on column analytics.freshness.is_late is 'True when the next observation is overdue by half that time, or when the responses that do come are older than two and a half times it. Never where none is expected.';
+comment on column analytics.freshness.is_late is 'True when the next observation is overdue by half that time, or when the responses that do come are older than two and a half times it; also where the clock was set back since the last one came. Never where none is expected.';
 comment on column analytics.freshness.last_received_at is 'When the latest accepted response came, by the clock of the machine that sent the request.';
