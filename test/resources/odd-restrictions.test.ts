@@ -46,6 +46,14 @@ describe('a restriction', () => {
       expect(restrictionsOf({ restrictions: sent })).toEqual(everything)
     },
   )
+
+  test.each([
+    ['lists', `${'['.repeat(5000)}${']'.repeat(5000)}`],
+    ['maps', `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`],
+  ])('hides where its value is %s in each other, thousands of them', (_what, text) => {
+    expect(restrictionsOf({ restrictions: { onlineStatus: JSON.parse(text) } })).toEqual(['onlineStatus'])
+    expect(restrictionsOf({ restrictions: [JSON.parse(text)] })).toEqual(everything)
+  })
 })
 
 describe('what a response says to be restricted in a form that nobody knows', () => {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { deepestNesting } from '../form/limits.ts'
 import { type OddField, typeOf } from '../form/record.ts'
 import { fieldsOf, isFields } from '../form/unknown.ts'
 
@@ -90,10 +91,11 @@ export function isPublic(value: unknown): boolean {
 
 const falseWords = new Set(['', '0', 'false', 'no', 'none', 'null', 'off'])
 
-/** Whether a value says false as other languages spell it: such as 0, an empty list or "no". */
-function spellsFalse(value: unknown): boolean {
+/** Whether a value says false as other languages spell it: such as 0, an empty list or "no". What nests deeper than a record may says nothing. */
+function spellsFalse(value: unknown, levels = deepestNesting): boolean {
   if (typeof value === 'string') return falseWords.has(value.trim().toLowerCase())
-  return !value || (typeof value === 'object' && Object.values(value).every((one) => isPublic(one) || spellsFalse(one)))
+  if (!value || typeof value !== 'object') return !value
+  return levels > 0 && Object.values(value).every((one) => isPublic(one) || spellsFalse(one, levels - 1))
 }
 
 const rulesByLetters = new Map(restrictionVocabulary.map((name) => [lettersOf(name), name]))
