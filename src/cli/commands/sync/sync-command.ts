@@ -6,7 +6,6 @@ import { admissionOf, engineOf, openSharedApi } from '../../../app/app-api.ts'
 import { messageOf, RetryableError, UsageError } from '../../../base/errors.ts'
 import { wholeNumber } from '../../../base/settings.ts'
 import { beforeOthers, type Lock } from '../../../db/database.ts'
-import { readHolder } from '../../../db/embedded/folder-lock.ts'
 import { expectScheduled } from '../../../monitoring/expectations.ts'
 import { hasWatches, watchingOf, webhookOf } from '../../../monitoring/receivers.ts'
 import type { Watching } from '../../../monitoring/watches/watching.ts'
@@ -173,6 +172,7 @@ function holdOf(resource: Synced): string {
 /** Whether another process has the embedded database open and syncs the same resources. */
 async function isHeldForSame(chosen: readonly Synced[], app: App): Promise<boolean> {
   if (app.config.databaseUrl) return false
+  const { readHolder } = await import('../../../db/embedded/folder-lock.ts')
   const holder = await readHolder(app.config.dataDir)
   if (!holder || !chosen.every((resource) => holder.holds.includes(holdOf(resource)))) return false
   app.log.info({ pid: holder.pid, since: holder.startedAt }, 'skipped: another process is syncing the same')
