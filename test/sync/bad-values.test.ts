@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { gatheringNodes } from '../../src/resources/gathering-nodes/index.ts'
 import { guildList } from '../../src/resources/guild-list/index.ts'
 import { itemMetadata } from '../../src/resources/item-metadata/index.ts'
 import { items } from '../../src/resources/items/index.ts'
+import { mapMarkers } from '../../src/resources/map-markers/index.ts'
 import { quests } from '../../src/resources/quests/index.ts'
 import { seasons } from '../../src/resources/seasons/index.ts'
 import { territories } from '../../src/resources/territories/index.ts'
@@ -14,7 +16,7 @@ const badInstants = ['2026-02-30T00:00:00.000Z', '2026-05-01T00:00:00.000+16:00'
 const lone = 'half \ud800 of a pair'
 const nul = 'a\0b'
 
-const levels = 10_000
+const levels = 20_000
 const deep = '['.repeat(levels) + ']'.repeat(levels)
 
 /** The JSON of a body, with something in the place of "DEEP" that nests too deep. */
@@ -290,6 +292,33 @@ describe.each(kindsOfLongTests)('a value that Postgres refuses, on the %s databa
       inserted: 1,
       quarantined: 1,
     })
+  })
+
+  test('costs one place whose name nests too deep, and ends none', async () => {
+    const at = (x: number) => ({ x, y: 5, z: 5 })
+    const markers = (name: string) =>
+      deepText([
+        { name, icon: 'a.png', ...at(1) },
+        { name: 'Well', icon: 'a.png', ...at(2) },
+      ])
+    const nodes = (resource: string) =>
+      deepText(
+        [1, 2].map((x) => ({
+          resource: x === 1 ? resource : 'Oak',
+          type: 'WOODCUTTING',
+          level: 1,
+          angle: 0,
+          ...at(x),
+        })),
+      )
+    await world.sync(mapMarkers, markers('Bank'), '10:00')
+    await world.sync(gatheringNodes, nodes('Fir'), '10:00')
+    for (const at of ['12:00', '14:00', '16:00']) {
+      expect(await world.sync(mapMarkers, markers('DEEP'), at)).toMatchObject({ status: 'partial', quarantined: 1 })
+      expect(await world.sync(gatheringNodes, nodes('DEEP'), at)).toMatchObject({ status: 'partial', quarantined: 1 })
+    }
+    const open = (table: string) => world.rows(`select count(*)::int from game.${table} where valid_until = 'infinity'`)
+    expect([await open('map_marker'), await open('gathering_node')]).toEqual([[[2]], [[2]]])
   })
 
   test('costs the world whose name cannot be kept; where its players are is not known', async () => {

@@ -5,7 +5,15 @@ import { players } from '../../src/resources/players/index.ts'
 import { personKept, purge } from '../../src/sync/privacy/person.ts'
 import { applyPrivacyRules } from '../../src/sync/privacy/privacy.ts'
 import { hashOf } from '../../src/sync/privacy/privacy-actions.ts'
-import { guildBody, guildId, playerId, syncGuild } from '../support/guild-answers.ts'
+import {
+  answerGuild,
+  guildBody,
+  guildId,
+  type MemberFields,
+  playerId,
+  syncGuild,
+  syncGuilds,
+} from '../support/guild-answers.ts'
 import { confirmPlayer, onlineBody, profile, syncOnline, syncPlayer } from '../support/player-answers.ts'
 import { kindsOfLongTests } from '../support/postgres.ts'
 import {
@@ -19,7 +27,7 @@ import {
   showEverything,
   whereStored,
 } from '../support/private-player.ts'
-import { contentOf, instantOf, worldOf } from '../support/world.ts'
+import { contentOf, headersOf, instantOf, worldOf } from '../support/world.ts'
 
 describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', (kind) => {
   const world = Object.assign(worldOf(kind), { raw: true })
@@ -320,6 +328,31 @@ describe.each(kindsOfLongTests)('what a player restricts, on the %s database,', 
     await Promise.all([shows, restricts])
     expect(await whereStored(world.db, ['70004'])).toEqual([])
   })
+
+  test.each([false, true])(
+    'goes from archived responses that nest thousands of levels deep, too (purged: %s)',
+    async (isPurged) => {
+      const levels = 20_000
+      const deep = '['.repeat(levels) + ']'.repeat(levels)
+      const syncDeep = async (member: MemberFields, at: string) => {
+        const body = guildBody('a', { 1: { rank: 'owner', ...member }, 2: { odd: 'DEEP' } })
+        const key = await answerGuild(world, body, at)
+        const text = JSON.stringify(body).replace('"DEEP"', deep)
+        world.sandbox.setAnswer(`/guild/uuid/${key}`, () => ({ headers: headersOf(instantOf(at), 120), body: text }))
+        return await syncGuilds(world, { keys: [key] })
+      }
+      const partial = { status: 'partial', quarantined: 1 }
+      expect(await syncDeep({ globalData: { wars: 70_777 } }, '10:00')).toMatchObject(partial)
+      expect(await whereStored(world.db, ['70777'])).toContain('raw answers: 70777')
+      if (isPurged) {
+        const person = { playerUuid: playerId(1), at: new Date(instantOf('10:10')) }
+        await world.db.transaction((sql) => purge(sql, inProfiles, person))
+      } else
+        for (const at of ['10:10', '10:20'])
+          expect(await syncDeep({ restrictions: { main_access: true } }, at)).toMatchObject(partial)
+      expect(await whereStored(world.db, ['70777'])).toEqual([])
+    },
+  )
 
   test('is looked for in every table that has players in it', async () => {
     const tables = await rows(

@@ -40,5 +40,7 @@ function normalizeGatheringNode(record: unknown): Normalized<typeof gatheringNod
 }
 
 function keyOf(place: string | undefined, resource: unknown): string | undefined {
-  return resource === undefined || resource === null || place === undefined ? undefined : `${place}/${resource}`
+  return resource === undefined || typeof resource === 'object' || place === undefined
+    ? undefined
+    : `${place}/${resource}`
 }

@@ -54,6 +54,9 @@ export const guildResponses: PersonalResponses = {
     // A member whose record was quarantined is in no table of members.
     `join sync.quarantine unread on unread.resource = 'guilds' and unread.key like '%/' || who.player_uuid
      join sync.raw_answer raw on raw.resource = 'guilds' and raw.key = split_part(unread.key, '/', 1)`,
+    // Of a guild that was quarantined as a whole, no member is in any table.
+    `join sync.raw_answer raw on raw.resource = 'guilds' and raw.status = 'partial'
+      and raw.key in (select unread.key from sync.quarantine unread where unread.resource = 'guilds')`,
   ],
   redact(guild, uuid, rule) {
     let found = false

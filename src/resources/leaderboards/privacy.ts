@@ -55,6 +55,9 @@ export const boardResponses: PersonalResponses = {
     // Whose entry was quarantined is on no place.
     `join sync.quarantine unread on unread.resource = 'leaderboards' and unread.key like '%/' || who.player_uuid
      join sync.raw_answer raw on raw.resource = 'leaderboards' and raw.key = split_part(unread.key, '/', 1)`,
+    // A board that was quarantined as a whole has no places.
+    `join sync.raw_answer raw on raw.resource = 'leaderboards' and raw.status = 'partial'
+      and raw.key in (select unread.key from sync.quarantine unread where unread.resource = 'leaderboards')`,
   ],
   redact: (body, uuid, rule) => (rule === 'characterListAccess' ? hideCharacter(body, uuid) : hide(body, uuid)),
   remove: hide,

@@ -40,5 +40,5 @@ function normalizeMarker(record: unknown): Normalized<typeof mapMarkerHistory> {
 }
 
 function keyOf(name: unknown, place: string | undefined): string | undefined {
-  return name === undefined || name === null || place === undefined ? undefined : `${name}/${place}`
+  return name === undefined || typeof name === 'object' || place === undefined ? undefined : `${name}/${place}`
 }

@@ -8,6 +8,7 @@ import { addRedacted } from '../../api/schemas/people/redacted.ts'
 import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import { sha256 } from '../normalize/hash.ts'
+import { deepJson } from '../normalize/nesting.ts'
 import { rawAnswer, rawBody } from '../tables/archive.ts'
 
 /** So many differences make the changes of a body; of more it is stored whole. */
@@ -302,7 +303,7 @@ export async function rewriteBody(
   if (outcome === 'nothing') await typed(sql).delete(rawAnswer).where(isReference)
   else {
     if (isFields(body)) addRedacted(body, {})
-    const { hashes, rows } = await freshBodies(sql, [Buffer.from(JSON.stringify(body))], kept.firstAt, {
+    const { hashes, rows } = await freshBodies(sql, [Buffer.from(deepJson(body))], kept.firstAt, {
       areOften: true,
     })
     if (rows.length > 0) await insertBodies(sql, rows)

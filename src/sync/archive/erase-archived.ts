@@ -8,6 +8,7 @@ import type { Sql } from '../../db/database.ts'
 import { anyOf, typed } from '../../db/typed.ts'
 import { everything, isFields, type NamedFields, type Personal, type PersonalResponses } from '../declare/personal.ts'
 import { sha256 } from '../normalize/hash.ts'
+import { deepJson, tooDeep } from '../normalize/nesting.ts'
 import { privacyAction, privacyRestriction } from '../tables/privacy.ts'
 import { type BodyReference, grouped, rewriteBody } from './bodies.ts'
 
@@ -90,7 +91,7 @@ async function eraseFrom(
   const [{ key, status } = { key: null, status: '' }] = places
   let met: Target[] = []
   const isRewritten = await rewriteBody(sql, places, (body, text) => {
-    const isUnread = body === undefined || status === 'failed'
+    const isUnread = body === undefined || status === 'failed' || tooDeep(body) !== undefined
     const lower = text.toLowerCase()
     const mentioned = targets.filter(({ playerUuid, fieldGroup }) => {
       const uuid = playerUuid.toLowerCase()
@@ -159,7 +160,7 @@ export function erasedText(
   const met = responses ? targets.filter((target) => redact(body, responses, target)) : []
   if (met.length === 0 && !isDropped) return text
   if (met.length > 0 && isFields(body)) addRedacted(body, {})
-  return Buffer.from(JSON.stringify(body))
+  return Buffer.from(deepJson(body))
 }
 
 /**

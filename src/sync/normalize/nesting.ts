@@ -37,10 +37,13 @@ function pointerTo(value: unknown, levels: number): string {
   return path
 }
 
-/**
- * JSON text of a value of any depth. `JSON.stringify` calls itself for each level, and overflows the stack at some thousands.
- */
+/** JSON text of a value of any depth. `JSON.stringify` calls itself for each level, and overflows the stack at some thousands. */
 export function deepJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null'
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+  }
   const parts: string[] = []
   const waiting: unknown[] = [value]
   while (waiting.length > 0) {
