@@ -86,12 +86,12 @@ describe.each(kindsAtNight)('responses that come by turns, on the %s database,',
   })
 
   test.each<[string, (nth: number) => MemberFields]>([
-    ['counts more', (nth) => ({ contributed: 100 * nth })],
+    ['has given more', (nth) => ({ contributed: 100 * nth })],
     [
-      'have a later login',
+      'has a later login',
       (nth) => ({ lastJoin: `2026-06-01T${minutes(nth * 10 - 1)}:00Z`, online: true, server: 'EU1' }),
     ],
-  ])('show ranks by turns, and each %s than those before: the rank changed each time', async (_what, news) => {
+  ])('show ranks by turns, and in each one member %s than before: the rank changed each time', async (_what, news) => {
     const shown = ['recruit', 'captain', 'recruit', 'captain', 'captain', 'recruit']
     for (const [nth, rank] of shown.entries())
       await syncGuild(world, guildBody('a', { 1: owner, 2: { rank }, 3: news(nth) }), minutes(nth * 10))
@@ -120,6 +120,32 @@ describe.each(kindsAtNight)('responses that come by turns, on the %s database,',
     const found = await rows('select to_rank, observed_at from analytics.membership_event order by observed_at')
     expect(found).toEqual([['captain', '10:10']])
     expect(await rows('select from sync.claim')).toEqual([])
+  })
+
+  const login = (at: string) => ({ 3: { lastJoin: `2026-06-01T${at}Z` } })
+  const given = (contributed: number, joined = '08:00') => ({ 3: { contributed, joined } })
+  const hides = { restrictions: { online_status: true } }
+  test.each<[string, readonly Readonly<Record<number, MemberFields>>[]]>([
+    ['one who left since had given more', [given(10), {}, given(20), {}]],
+    ['one who joined again since had given more', [given(10), given(1, '09:30'), given(20), given(2, '09:30')]],
+    ['one who hides it since was there later', [login('09:00:00'), { 3: hides }, login('09:40:00'), { 3: hides }]],
+    [
+      'a login has fractions of a second',
+      [login('09:00:00.250'), login('09:59:01'), login('09:59:01.500'), login('09:59:01')],
+    ],
+    ['one was not there before', [{}, {}, given(20), {}]],
+    [
+      'a number is higher that also falls',
+      [3, 1, 9, 1].map((wars) => ({ 3: { contributed: 5, globalData: { wars } } })),
+    ],
+  ])('show ranks by turns, and in the late copy %s: the rank changed once', async (_what, others) => {
+    const shown = ['recruit', 'captain', 'recruit', 'captain', 'captain', 'captain', 'captain']
+    for (const [nth, rank] of shown.entries())
+      await syncGuild(world, guildBody('a', { 1: owner, 2: { rank }, ...others[Math.min(nth, 3)] }), minutes(nth * 10))
+    const found = await rows(
+      `select to_rank, observed_at from analytics.membership_event where event in ('promoted', 'demoted')`,
+    )
+    expect(found).toEqual([['captain', '10:10']])
   })
 
   test('show an old rank again after hours: it waits for an hour, and verify finds that right', async () => {

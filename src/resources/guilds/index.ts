@@ -101,30 +101,35 @@ const guildGrowth: readonly RetainedTable[] = [
 const LATEST_SAMPLES = 20
 
 /**
- * Whether a member has a higher counter, or a later login, than all before: then the response is no copy of hours ago. In the recorded
- * series of one guild 50 of 54 ranks that were given back came with a higher counter. The streak of a week falls.
+ * Whether a member has given more, or was there later, than all samples before say: then the response is no copy of hours ago. What a member
+ * has given rises from joining on, whatever else falls. Nothing is compared of who joined again, or hid it, in between.
+ * @param members who were in the response before, too
  */
-async function countsMore(sql: Sql, guildUuid: string, of: readonly Entity['samples'][], at: Date): Promise<boolean> {
-  const columnsOf = (table: string, columns: readonly string[], isTelling: (row: Row) => boolean) => {
-    const rows = of.flatMap((samples) => samples?.[table] ?? []).filter(isTelling)
-    return columns.map((column) => rows.map((row) => row[column]))
+async function isNewer(sql: Sql, members: readonly Row[], samples: Entity['samples'], at: Date): Promise<boolean> {
+  const given = samples?.counters?.filter(({ counter }) => counter === 'contributed') ?? []
+  const valueIn = (rows: readonly Row[], column: string) => {
+    const values = new Map(rows.map((row) => [row.playerUuid, row[column]]))
+    return members.map(({ playerUuid }) => values.get(playerUuid) ?? null)
   }
-  const most = (column: string, from: string) =>
-    `(select max(n) from (select ${column} n from game.${from} and guild_uuid = $1 and player_uuid = who
- and observed_at < $2 and ${column} is not null order by observed_at desc limit ${LATEST_SAMPLES}) latest)`
-  const [found] = await sql.query<{ more: boolean }>(
-    `select exists (select from unnest($3::uuid[], $4::text[], $5::float8[]) sent(who, what, now)
- where now > ${most('value', 'member_counter where counter = what')})
- or exists (select from unnest($6::uuid[], $7::timestamptz[]) sent(who, now)
- where now > ${most('last_join', 'member_presence where true')}) as more`,
+  const most = (column: string, table: string) =>
+    `(select case when bool_and(n is not null) then max(n) end from (select ${column} n from ${table} kept
+ where kept.guild_uuid = sent.guild_uuid and kept.player_uuid = sent.player_uuid and observed_at < $1
+ order by observed_at desc limit ${LATEST_SAMPLES}) latest)`
+  const second = (instant: string) => `date_trunc('second', ${instant})`
+  const [found] = await sql.query<{ isNewer: boolean }>(
+    `select exists (select from unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::float8[], $6::timestamptz[])
+ sent(guild_uuid, player_uuid, joined, given, login) join game.guild_member member using (guild_uuid, player_uuid)
+ where member.valid_until = 'infinity' and ${second('member.joined')} = ${second('sent.joined')}
+ and (given > ${most('value', `(select * from game.member_counter where counter = 'contributed')`)}
+ or ${second('login')} > ${second(most('last_join', 'game.member_presence'))})) as "isNewer"`,
     [
-      guildUuid,
       at,
-      ...columnsOf('counters', ['playerUuid', 'counter', 'value'], ({ counter }) => !/^weekly/.test(String(counter))),
-      ...columnsOf('presence', ['playerUuid', 'lastJoin'], ({ lastJoin }) => lastJoin !== null),
+      ...['guildUuid', 'playerUuid', 'joined'].map((column) => members.map((row) => row[column] ?? null)),
+      valueIn(given, 'value'),
+      valueIn(samples?.presence ?? [], 'lastJoin'),
     ],
   )
-  return found?.more === true
+  return found?.isNewer === true
 }
 
 /** A guild with its members by rank, and their total. */
@@ -167,7 +172,7 @@ export const guilds = defineWorklist({
       absence: 'own',
       spellColumn: 'joined',
       corroborated: { joined: 'joined', rank: 'rank' },
-      isNews: countsMore,
+      isNewer,
       ...knownBy(guildMemberSchema.extend({ rank: guildMemberSchema.shape.username })),
     },
   },

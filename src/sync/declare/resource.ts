@@ -140,8 +140,11 @@ export interface RelatedHistory extends History {
    * is the `spellColumn`, another value of a single key is loaded, and taken back where the next response shows the one before again.
    */
   readonly corroborated?: Readonly<Record<string, ClaimKind>>
-  /** Whether samples of a response show that it is newer than those before `at`: a value of `corroborated` that is back is believed. Default: never. */
-  readonly isNews?: (sql: Sql, scope: string, of: readonly Entity['samples'][], at: Date) => Promise<boolean>
+  /**
+   * Whether a response is newer than all before `at`, by its samples and those of its rows that the last one had, too: a value of `corroborated`
+   * that is back is believed then. Default: that is not known.
+   */
+  readonly isNewer?: (sql: Sql, rows: readonly Row[], samples: Entity['samples'], at: Date) => Promise<boolean>
   /** Keys of other resources that a document is about. */
   readonly concerns?: (document: Json) => readonly string[]
   /** Like those of the resource, for this history's own documents. */

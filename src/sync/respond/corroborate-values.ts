@@ -26,7 +26,7 @@ import { type GuardAction, valueActions } from './guard-actions.ts'
  * shows the new one, x, y, x is one spell. Other single values change back and forth within minutes, and stay as they were seen.
  *
  * Two caches, one of which is hours late, show the old and the new value by turns. So a value that is back is shown as `shown` is, until it
- * has been so for as long as the one between was: x, y, x, y is one change. A response that says something new (`isNews`) is no late one.
+ * has been so for as long as the one between was: x, y, x, y is one change. A response that is newer than all before (`isNewer`) is no late one.
  */
 
 interface CorroboratedValues {
@@ -42,8 +42,8 @@ interface CorroboratedValues {
 interface Values {
   readonly history: RelatedHistory
   readonly entities: readonly Prepared[]
-  /** Those of the response. */
-  readonly samples: readonly Prepared['samples'][]
+  /** Those of the record that they hang on. */
+  readonly samples: Prepared['samples']
   /** The key that all entities hang on. */
   readonly scope: string
   /** The instant that the last accepted response about it speaks for. */
@@ -51,6 +51,9 @@ interface Values {
   /** A person accepts the response. */
   readonly accept: boolean
 }
+
+/** Of a response that is newer than all before, no value that is back is one of a late copy. */
+type Judged = Values & { readonly isNewer: boolean }
 
 type Pending = ReadonlyMap<ClaimKind, readonly PendingClaim[]>
 
@@ -71,9 +74,10 @@ export async function corroborateValues(sql: Sql, witness: Witness, values: Valu
   for (const kind of ['shown', ...Object.values(corroborated)] as const)
     pending.set(kind, await pendingClaims(sql, witness, kind, scope))
   const known = await readKnown(sql, values, pending)
-  await confirmShown(sql, witness, values, known, pending)
+  const judged = { ...values, isNewer: known.size > 0 && (await isNewer(sql, witness, values, pending)) }
+  await confirmShown(sql, witness, judged, known, pending)
   const withdrawn = await restore(sql, witness, values, known, pending)
-  const { waiting, alone } = await findWaiting(sql, witness, values, known, pending)
+  const { waiting, alone } = await findWaiting(sql, witness, judged, known, pending)
   const carried = new Map<string, string[]>()
   const since = new Map<string, Date>()
   for (const [property, kind] of Object.entries(corroborated)) {
@@ -108,6 +112,16 @@ export async function corroborateValues(sql: Sql, witness: Witness, values: Valu
     withdrawn: withdrawn.length,
     shown: [...alone].flatMap(({ entity }) => (since.has(entity.key) ? [] : [entity])),
   }
+}
+
+/** Whether a response is newer than all before. Keys that are missing, or of which something is pending, say nothing about it. */
+async function isNewer(sql: Sql, witness: Witness, values: Values, pending: Pending): Promise<boolean> {
+  const { history, entities, samples, scope } = values
+  if (!history.isNewer) return false
+  const claims = [...(await pendingClaims(sql, witness, 'missing', scope)), ...[...pending.values()].flat()]
+  const doubted = new Set(claims.map(({ subject }) => subject))
+  const roots = entities.flatMap(({ key, root }) => (doubted.has(key) ? [] : [root]))
+  return await history.isNewer(sql, roots, samples, witness.at)
 }
 
 /** Remembers which current versions began with this response, so that another one may take them back. */
@@ -182,11 +196,10 @@ interface Waiting {
 async function findWaiting(
   sql: Sql,
   witness: Witness,
-  values: Values,
+  { history, entities, scope, lastSeen, accept, isNewer }: Judged,
   known: Known,
   pending: Pending,
 ): Promise<Waiting> {
-  const { history, entities, scope, lastSeen, accept } = values
   const waiting: Map<string, { one: Current; span: number }[]> = new Map()
   const { corroborated = {}, spellColumn = '' } = history
   const changed = [...known.values()].map((one) => ({ one, properties: differing(history, one) }))
@@ -212,14 +225,12 @@ async function findWaiting(
     const isMany = isBurst(others.length, entities.length)
     const isAll = property === spellColumn || (isAtOnce && isMany)
     const claimed = new Map(pending.get(kind)?.map(({ subject, value, firstAt }) => [`${subject} ${value}`, firstAt]))
-    const found = others.map((one) => {
+    const ofProperty: { one: Current; span: number }[] = []
+    for (const one of others) {
       const { subject, value } = claimOf(one, property)
       const firstAt = claimed.get(`${subject} ${value}`)
       const sent = { value: comparable(one.entity.root[property]), from: (firstAt ?? witness.at).getTime() }
-      return { one, firstAt, span: returnSpan(history, chains.get(subject) ?? [], property, [sent]) }
-    })
-    const ofProperty: { one: Current; span: number }[] = []
-    for (const { one, firstAt, span } of await unlessNews(sql, witness, values, found)) {
+      const span = isNewer ? 0 : returnSpan(history, chains.get(subject) ?? [], property, [sent])
       if (isAll || firstAt) ofProperty.push({ one, span })
       else if (isMany || span > 0) alone.add(one)
     }
@@ -234,27 +245,15 @@ function isSameSpell(history: RelatedHistory, { root }: Prepared, row: Current['
 }
 
 /** Versions that another response shows, too, are kept; one that is back, once it has been so for longer than the one between. */
-async function confirmShown(sql: Sql, witness: Witness, values: Values, known: Known, pending: Pending) {
-  const { history } = values
+async function confirmShown(sql: Sql, witness: Witness, { history, isNewer }: Judged, known: Known, pending: Pending) {
   const same = [...known.values()].filter((one) => differing(history, one).length === 0)
   const claims = shownOf(pending, same)
   const of = [...new Set(claims.flatMap(({ subject }) => known.get(subject) ?? []))]
   const chains = await readChains(sql, witness, history, of)
   const spanOf = (chain: readonly Link[] = []) =>
     Math.max(0, ...Object.keys(history.corroborated ?? {}).map((property) => returnSpan(history, chain, property)))
-  const spanned = claims.map((claim) => ({ ...claim, span: spanOf(chains.get(claim.subject)) }))
-  await corroborate(sql, witness, 'shown', await unlessNews(sql, witness, values, spanned))
-}
-
-/** A value that is back need not be shown for long where the response is no copy of hours ago. */
-async function unlessNews<T extends { readonly span: number }>(
-  sql: Sql,
-  { at }: Witness,
-  { history, samples, scope }: Values,
-  found: readonly T[],
-): Promise<readonly T[]> {
-  const isNews = found.some(({ span }) => span > 0) && (await history.isNews?.(sql, scope, samples, at))
-  return isNews ? found.map((one) => ({ ...one, span: 0 })) : found
+  const spanned = claims.map((claim) => ({ ...claim, span: isNewer ? 0 : spanOf(chains.get(claim.subject)) }))
+  await corroborate(sql, witness, 'shown', spanned)
 }
 
 /** What is claimed of versions that one response alone showed of these keys. */

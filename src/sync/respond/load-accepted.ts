@@ -421,7 +421,7 @@ async function believedOf(
   // The first response is where history begins.
   if (!corroborated || !last || scope === undefined) return { entities, guarded: [], withdrawn: 0, shown: [] }
   const lastSeen = new Date(last.observedAt)
-  const samples = preparation.entities.map((one) => one.samples)
+  const samples = preparation.entities[0]?.samples
   return await corroborateValues(sql, witness, { history, entities, samples, scope, lastSeen, accept })
 }
 
